@@ -1,0 +1,324 @@
+//! Whether the machines of a namespace are served, and if not, why and what to do: the one definition of healthy.
+//!
+//! A pure function of the observed objects and the time, used by the plugin and by the operator alike. It judges what
+//! the objects say and compares that with what Trustee really mounts.
+//!
+//! Owns verdict, levels and the wording of findings. Must not read anything by itself.
+
+mod cluster;
+mod image;
+mod key;
+mod machine;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+
+use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use k8s_openapi::jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    ApprovedImage, AttestationKey, Condition, Delivered, KeyCounts, KeyState, Machine,
+    TrustedExecutionCluster,
+};
+
+/// The word for a whole namespace, or for all that was looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Verdict {
+    /// Every machine is served, nobody has to do anything.
+    Healthy,
+    /// Machines are served, but something waits for a person or is not as it should be.
+    Degraded,
+    /// Machines cannot get their keys.
+    Unhealthy,
+    /// Not everything could be seen, or there is nothing to judge.
+    Unknown,
+}
+
+impl Verdict {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Verdict::Healthy => "Healthy",
+            Verdict::Degraded => "Degraded",
+            Verdict::Unhealthy => "Unhealthy",
+            Verdict::Unknown => "Unknown",
+        }
+    }
+}
+
+/// How much a finding matters; the most severe comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Level {
+    /// Machines cannot get their keys.
+    Critical,
+    /// A person has to look at it.
+    Warning,
+    /// Worth knowing, or passes by itself.
+    Info,
+}
+
+impl Level {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Level::Critical => "Critical",
+            Level::Warning => "Warning",
+            Level::Info => "Info",
+        }
+    }
+}
+
+/// The object a finding is about.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Subject {
+    pub kind: String,
+    pub namespace: String,
+    pub name: String,
+}
+
+/// One reason for a verdict.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    pub level: Level,
+    pub object: Subject,
+    /// A condition's reason, or a word of the same kind.
+    pub reason: String,
+    /// What it means.
+    pub message: String,
+    pub since: Option<Timestamp>,
+    /// The command to run next.
+    pub next: String,
+}
+
+/// What is in a namespace, as far as it may be seen: `None` stands for a kind that may not.
+#[derive(Clone, Debug, Default)]
+pub struct View<'a> {
+    pub namespace: &'a str,
+    pub clusters: Option<Vec<&'a TrustedExecutionCluster>>,
+    pub machines: Option<Vec<&'a Machine>>,
+    pub attestation_keys: Option<Vec<&'a AttestationKey>>,
+    pub approved_images: Option<Vec<&'a ApprovedImage>>,
+    pub trustee: Trustee<'a>,
+}
+
+/// The Trustee Deployment of the namespace.
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Trustee<'a> {
+    #[default]
+    NotVisible,
+    Absent,
+    Present(&'a Deployment),
+}
+
+/// What there is, in numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Counts {
+    pub clusters: usize,
+    pub machines: usize,
+    /// Machines with a disk key and a trusted attestation key, both delivered to Trustee.
+    pub machines_served: usize,
+    pub attestation_keys: KeyCounts,
+    pub approved_images: usize,
+    pub approved_images_committed: usize,
+}
+
+/// The judgement on a namespace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assessment {
+    pub verdict: Verdict,
+    /// Most severe first, then by kind and name.
+    pub findings: Vec<Finding>,
+    pub counts: Counts,
+}
+
+/// Nobody has to worry about an object that the operator has not answered for this long.
+const SETTLING: SignedDuration = SignedDuration::from_secs(60);
+/// How long a rollout or an installation may take.
+const ROLLOUT: SignedDuration = SignedDuration::from_mins(5);
+/// How long a machine may need from its first sign of life to its key, firmware and network included.
+const FIRST_BOOT: SignedDuration = SignedDuration::from_mins(10);
+
+/// Judges a namespace.
+pub fn assess(view: &View<'_>, now: Timestamp) -> Assessment {
+    let mut context = Context::new(view, now);
+    cluster::judge(&mut context);
+    key::judge(&mut context);
+    machine::judge(&mut context);
+    image::judge(&mut context);
+    let counts = context.counts();
+    let verdict = context.verdict();
+    let mut findings = context.findings;
+    findings.sort_by(|one, other| (one.level, &one.object).cmp(&(other.level, &other.object)));
+    Assessment { verdict, findings, counts }
+}
+
+/// The cluster of a namespace that is served: the one Trustee belongs to, else the oldest that is not told otherwise.
+pub fn served<'a>(view: &View<'a>) -> Option<&'a TrustedExecutionCluster> {
+    cluster::served(view)
+}
+
+/// Whether Trustee has been given the disk key and the attestation key of a machine, in a rollout that is complete.
+pub fn is_machine_delivered(delivered: &Delivered, machine: &Machine) -> bool {
+    delivered.rolled_out && machine::is_mounted(delivered, machine)
+}
+
+/// What Trustee has been given; `None` where that cannot be seen.
+pub fn delivered(view: &View<'_>) -> Option<Delivered> {
+    match view.trustee {
+        Trustee::NotVisible => None,
+        Trustee::Absent => Some(Delivered::default()),
+        Trustee::Present(deployment) => Some(Delivered::read(deployment)),
+    }
+}
+
+/// What the rules share while they run.
+struct Context<'v, 'a> {
+    view: &'v View<'a>,
+    now: Timestamp,
+    delivered: Option<Delivered>,
+    findings: Vec<Finding>,
+    /// Said once for the namespace, and not again for each object.
+    has_no_cluster: bool,
+    lacks_trustee: bool,
+    /// Machine ids of keys with a finding, which stands for the machine too.
+    told_by_keys: BTreeSet<&'a str>,
+}
+
+impl<'v, 'a> Context<'v, 'a> {
+    fn new(view: &'v View<'a>, now: Timestamp) -> Self {
+        Context {
+            view,
+            now,
+            delivered: delivered(view),
+            findings: Vec::new(),
+            has_no_cluster: false,
+            lacks_trustee: false,
+            told_by_keys: BTreeSet::new(),
+        }
+    }
+
+    /// Whether something has lasted longer than it may. What has no time has just begun.
+    fn is_overdue(&self, since: Option<Timestamp>, limit: SignedDuration) -> bool {
+        since.is_some_and(|since| self.now.duration_since(since) > limit)
+    }
+
+    /// A warning once something lasts longer than it may, before that a remark.
+    fn level_after(&self, since: Option<Timestamp>, limit: SignedDuration) -> Level {
+        if self.is_overdue(since, limit) { Level::Warning } else { Level::Info }
+    }
+
+    fn found(&mut self, level: Level, object: Subject, say: Say<'_>) {
+        self.findings.push(Finding {
+            level,
+            object,
+            reason: say.reason.to_owned(),
+            message: if say.message.ends_with('.') { say.message } else { sentence(&say.message) },
+            since: say.since,
+            next: say.next,
+        });
+    }
+
+    fn namespace(&self) -> &'a str {
+        self.view.namespace
+    }
+
+    fn is_empty(&self) -> bool {
+        self.view.machines.as_ref().is_none_or(Vec::is_empty)
+            && self.view.attestation_keys.as_ref().is_none_or(Vec::is_empty)
+            && self.view.approved_images.as_ref().is_none_or(Vec::is_empty)
+    }
+
+    fn verdict(&self) -> Verdict {
+        let view = self.view;
+        let sees_all = view.clusters.is_some()
+            && view.machines.is_some()
+            && view.attestation_keys.is_some()
+            && view.approved_images.is_some()
+            && !matches!(view.trustee, Trustee::NotVisible);
+        let has_cluster = view.clusters.as_ref().is_some_and(|clusters| !clusters.is_empty());
+        match self.findings.iter().map(|finding| finding.level).min() {
+            _ if !sees_all || (!has_cluster && self.is_empty()) => Verdict::Unknown,
+            Some(Level::Critical) => Verdict::Unhealthy,
+            Some(Level::Warning) => Verdict::Degraded,
+            Some(Level::Info) | None => Verdict::Healthy,
+        }
+    }
+
+    fn counts(&self) -> Counts {
+        let keys = || self.view.attestation_keys.iter().flatten();
+        let in_state = |state| {
+            let count = keys().filter(|key| KeyState::of(key) == state).count();
+            i32::try_from(count).unwrap_or(i32::MAX)
+        };
+        let machines = || self.view.machines.iter().flatten();
+        let served = |machine: &&&Machine| {
+            let delivered = self.delivered.as_ref();
+            machine::is_ready(machine)
+                && delivered.is_some_and(|delivered| is_machine_delivered(delivered, machine))
+        };
+        let images = || self.view.approved_images.iter().flatten();
+        Counts {
+            clusters: self.view.clusters.as_ref().map_or(0, Vec::len),
+            machines: machines().count(),
+            machines_served: machines().filter(served).count(),
+            attestation_keys: KeyCounts {
+                trusted: in_state(KeyState::Trusted),
+                pending: in_state(KeyState::Pending),
+                refused: in_state(KeyState::Refused),
+            },
+            approved_images: images().count(),
+            approved_images_committed: images().filter(|image| image::is_committed(image)).count(),
+        }
+    }
+}
+
+/// The words of a finding.
+struct Say<'a> {
+    reason: &'a str,
+    message: String,
+    since: Option<Timestamp>,
+    next: String,
+}
+
+/// What it means, then what the operator found, which names the objects involved. Both as sentences.
+fn explained(meaning: &str, condition: &Condition) -> String {
+    match condition.message.trim() {
+        "" => sentence(meaning),
+        message => format!("{} {}", sentence(meaning), sentence(message)),
+    }
+}
+
+fn sentence(text: &str) -> String {
+    let text = text.trim().trim_end_matches('.');
+    let mut characters = text.chars();
+    let first = characters.next().map(|first| first.to_uppercase().to_string());
+    format!("{}{}.", first.unwrap_or_default(), characters.as_str())
+}
+
+fn since(condition: &Condition) -> Option<Timestamp> {
+    Some(condition.last_transition_time.0)
+}
+
+fn created(metadata: &ObjectMeta) -> Option<Timestamp> {
+    metadata.creation_timestamp.as_ref().map(|time| time.0)
+}
+
+fn subject<K: kube::Resource<DynamicType = ()>>(object: &K) -> Subject {
+    Subject {
+        kind: K::kind(&()).into_owned(),
+        namespace: object.meta().namespace.clone().unwrap_or_default(),
+        name: object.meta().name.clone().unwrap_or_default(),
+    }
+}
+
+/// Nobody has answered for this object since it was made.
+fn unanswered(object: &Subject, since: Option<Timestamp>) -> Say<'static> {
+    Say {
+        reason: "NotReconciled",
+        message: format!("the operator has not looked at this {} yet; is it running?", object.kind),
+        since,
+        next: format!("kubectl get deployment trusted-operator -n {}", object.namespace),
+    }
+}

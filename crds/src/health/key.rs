@@ -1,0 +1,103 @@
+//! Rules about AttestationKeys. What a person decided (Denied, Superseded, Withdrawn) is no fault and no finding.
+
+use super::{Context, FIRST_BOOT, Level, SETTLING, Say, created, explained, since, subject, unanswered};
+use crate::condition::{self, APPROVED};
+use crate::{AttestationKey, Condition, Decision, Fingerprint, PublicKey, reason};
+
+pub(super) fn judge(context: &mut Context<'_, '_>) {
+    for key in context.view.attestation_keys.clone().into_iter().flatten() {
+        let conditions = key.status.as_ref().map_or(&[][..], |status| &status.conditions);
+        let before = context.findings.len();
+        match condition::find(conditions, APPROVED) {
+            None => unjudged(context, key),
+            Some(approved) if approved.status == "True" => trusted(context, key, approved),
+            Some(approved) => refused(context, key, approved),
+        }
+        if context.findings.len() > before {
+            context.told_by_keys.extend(key.spec.uuid.as_deref());
+        }
+    }
+}
+
+/// The fingerprint, worked out from the key itself.
+pub(super) fn fingerprint(key: &AttestationKey) -> Option<Fingerprint> {
+    PublicKey::from_pem(&key.spec.public_key).ok().map(|key| key.fingerprint().clone())
+}
+
+fn is_approved_by_hand(key: &AttestationKey) -> bool {
+    key.spec.approval.as_ref().is_some_and(|approval| approval.decision == Decision::Approved)
+}
+
+fn unjudged(context: &mut Context<'_, '_>, key: &AttestationKey) {
+    let made = created(&key.metadata);
+    if context.is_overdue(made, SETTLING) && !context.has_no_cluster {
+        let object = subject(key);
+        let say = unanswered(&object, made);
+        context.found(Level::Warning, object, say);
+    }
+}
+
+/// A trusted key that Trustee does not have is of no use to its machine.
+fn trusted(context: &mut Context<'_, '_>, key: &AttestationKey, approved: &Condition) {
+    let Some(delivered) = &context.delivered else { return };
+    let Some(fingerprint) = fingerprint(key) else { return };
+    let trusted_since = since(approved);
+    if context.lacks_trustee
+        || delivered.has_key(&fingerprint)
+        || !context.is_overdue(trusted_since, SETTLING)
+    {
+        return;
+    }
+    let object = subject(key);
+    let say = Say {
+        reason: "NotDelivered",
+        message: "the key is trusted, but Trustee does not have it: its machine cannot attest".to_owned(),
+        since: trusted_since,
+        next: format!("kubectl logs deployment/trusted-operator -n {} --tail=50", object.namespace),
+    };
+    context.found(Level::Warning, object, say);
+}
+
+fn refused(context: &mut Context<'_, '_>, key: &AttestationKey, approved: &Condition) {
+    let object = subject(key);
+    let began = since(approved);
+    let (name, namespace) = (object.name.clone(), object.namespace.clone());
+    let approve = |more: &str| format!("kubectl trusted approve-ak {name} -n {namespace}{more}");
+    let (level, meaning, next) = match approved.reason.as_str() {
+        reason::AWAITING_APPROVAL if is_approved_by_hand(key) => (
+            Level::Warning,
+            "a person approved the key, and the approval has no effect so far",
+            format!("kubectl describe attestationkey {name} -n {namespace}"),
+        ),
+        reason::AWAITING_APPROVAL => {
+            (Level::Warning, "the key waits for a person to approve it", approve(""))
+        }
+        reason::CONFLICT => (
+            Level::Warning,
+            "the key is not trusted, because another one came first: a replaced TPM, or somebody else's key",
+            // Shows both keys side by side and changes nothing.
+            approve(" --dry-run=client"),
+        ),
+        reason::APPROVAL_MISMATCH => {
+            (Level::Warning, "the approval is of another key than this one, so it has no effect", approve(""))
+        }
+        reason::INVALID_KEY => (
+            Level::Warning,
+            "the key cannot be used",
+            format!("kubectl delete attestationkey {name} -n {namespace}"),
+        ),
+        reason::AWAITING_MACHINE => (
+            context.level_after(began, FIRST_BOOT),
+            "the key waits for its machine to be registered",
+            format!("kubectl get machines.trusted-execution-clusters.io -n {namespace}"),
+        ),
+        reason::DENIED | reason::SUPERSEDED | reason::WITHDRAWN | reason::AWAITING_CLUSTER => return,
+        _ => (
+            Level::Warning,
+            "the key is not trusted",
+            format!("kubectl describe attestationkey {name} -n {namespace}"),
+        ),
+    };
+    let say = Say { reason: &approved.reason, message: explained(meaning, approved), since: began, next };
+    context.found(level, object, say);
+}

@@ -1,0 +1,138 @@
+//! Rules about Machines. What a finding about one of its keys says already is not said again.
+
+use super::{Context, FIRST_BOOT, Level, SETTLING, Say, created, explained, since, subject, unanswered};
+use crate::condition::{self, ATTESTATION_KEY_BOUND, KEY_READY};
+use crate::names::disk_key_secret;
+use crate::{Condition, Delivered, Fingerprint, Machine, reason};
+
+pub(super) fn judge(context: &mut Context<'_, '_>) {
+    for machine in context.view.machines.clone().into_iter().flatten() {
+        let conditions = conditions(machine);
+        if conditions.is_empty() {
+            unjudged(context, machine);
+            continue;
+        }
+        match condition::find(conditions, KEY_READY).filter(|ready| ready.status == "False") {
+            Some(ready) => no_disk_key(context, machine, ready),
+            None => attestation(context, machine, condition::find(conditions, ATTESTATION_KEY_BOUND)),
+        }
+    }
+}
+
+fn conditions(machine: &Machine) -> &[Condition] {
+    machine.status.as_ref().map_or(&[], |status| &status.conditions)
+}
+
+/// Whether the operator has done its part for the machine.
+pub(super) fn is_ready(machine: &Machine) -> bool {
+    let conditions = conditions(machine);
+    condition::is_true(conditions, KEY_READY) && condition::is_true(conditions, ATTESTATION_KEY_BOUND)
+}
+
+/// Whether Trustee's template mounts the disk key and the bound attestation key of the machine.
+pub(super) fn is_mounted(delivered: &Delivered, machine: &Machine) -> bool {
+    delivered.has_disk_key(&machine.spec.id)
+        && bound(machine).is_some_and(|fingerprint| delivered.has_key(&fingerprint))
+}
+
+fn bound(machine: &Machine) -> Option<Fingerprint> {
+    machine.status.as_ref()?.attestation_key.as_ref()?.fingerprint.parse().ok()
+}
+
+fn unjudged(context: &mut Context<'_, '_>, machine: &Machine) {
+    let made = created(&machine.metadata);
+    if context.is_overdue(made, SETTLING) && !context.has_no_cluster {
+        let object = subject(machine);
+        let say = unanswered(&object, made);
+        context.found(Level::Warning, object, say);
+    }
+}
+
+fn no_disk_key(context: &mut Context<'_, '_>, machine: &Machine, ready: &Condition) {
+    let object = subject(machine);
+    let namespace = &object.namespace;
+    let id = &machine.spec.id;
+    let (meaning, next) = match ready.reason.as_str() {
+        reason::DUPLICATE_ID => (
+            "another Machine has the same id, so this one is not served",
+            format!(
+                "kubectl get machines.trusted-execution-clusters.io -n {namespace} --field-selector spec.id={id}"
+            ),
+        ),
+        reason::FOREIGN_SECRET => (
+            "the machine has no disk key, since a Secret that is not the operator's has its name",
+            format!("kubectl get secret {} -n {namespace} -o yaml", disk_key_secret(id)),
+        ),
+        // Said once for the namespace.
+        reason::AWAITING_CLUSTER => return,
+        _ => (
+            "the machine has no disk key",
+            format!("kubectl describe machines.trusted-execution-clusters.io {} -n {namespace}", object.name),
+        ),
+    };
+    let say = Say { reason: &ready.reason, message: explained(meaning, ready), since: since(ready), next };
+    context.found(Level::Warning, object, say);
+}
+
+fn attestation(context: &mut Context<'_, '_>, machine: &Machine, bound: Option<&Condition>) {
+    let Some(bound) = bound else { return };
+    if bound.status == "True" {
+        not_delivered(context, machine, bound);
+        return;
+    }
+    if is_told_by_a_key(context, machine) {
+        return;
+    }
+    let object = subject(machine);
+    let began = since(bound);
+    let namespace = &object.namespace;
+    let (level, meaning, next) = match bound.reason.as_str() {
+        reason::NO_KEY => (
+            context.level_after(began, FIRST_BOOT),
+            "the machine has not registered an attestation key: it has not booted, or cannot reach the cluster",
+            format!(
+                "kubectl get attestationkeys -n {namespace} --field-selector spec.uuid={}",
+                machine.spec.id
+            ),
+        ),
+        reason::AWAITING_APPROVAL => (
+            Level::Warning,
+            "the key of the machine waits for a person to approve it",
+            format!(
+                "kubectl get attestationkeys -n {namespace} --field-selector spec.uuid={}",
+                machine.spec.id
+            ),
+        ),
+        _ => (
+            Level::Warning,
+            "no key is bound to the machine, so it cannot attest",
+            format!("kubectl describe machines.trusted-execution-clusters.io {} -n {namespace}", object.name),
+        ),
+    };
+    let say = Say { reason: &bound.reason, message: explained(meaning, bound), since: began, next };
+    context.found(level, object, say);
+}
+
+fn is_told_by_a_key(context: &Context<'_, '_>, machine: &Machine) -> bool {
+    context.told_by_keys.contains(machine.spec.id.as_str())
+}
+
+/// Bound, and yet not in Trustee for longer than a window and a rollout take.
+fn not_delivered(context: &mut Context<'_, '_>, machine: &Machine, bound: &Condition) {
+    let Some(delivered) = &context.delivered else { return };
+    if is_mounted(delivered, machine)
+        || !context.is_overdue(since(bound), SETTLING)
+        || is_told_by_a_key(context, machine)
+        || context.lacks_trustee
+    {
+        return;
+    }
+    let object = subject(machine);
+    let say = Say {
+        reason: "NotDelivered",
+        message: "Trustee does not have the machine's keys: it cannot unlock its disk".to_owned(),
+        since: since(bound),
+        next: format!("kubectl logs deployment/trusted-operator -n {} --tail=50", object.namespace),
+    };
+    context.found(Level::Warning, object, say);
+}

@@ -1,0 +1,370 @@
+//! Each rule with the level, the reason and the next command it must come to.
+
+use serde_json::json;
+
+use super::*;
+
+const NOW: &str = "2026-11-30T12:00:00Z";
+const KEY: &str = "-----BEGIN PUBLIC KEY-----
+MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEaxfR8uEsQkf4vOblY6RA8ncDfYEt
+6zOg9KE5RdiYwpZP40Li/hp/m47n60p8D54WK84zV2sxXs7LtkBoN79R9Q==
+-----END PUBLIC KEY-----
+";
+
+fn ago(seconds: i64) -> String {
+    let now: Timestamp = NOW.parse().unwrap();
+    (now - SignedDuration::from_secs(seconds)).to_string()
+}
+
+/// Object metadata, made so many seconds ago.
+fn meta(name: &str, seconds: i64) -> serde_json::Value {
+    json!({"name": name, "namespace": "ns", "uid": name, "creationTimestamp": ago(seconds)})
+}
+
+/// Type, status, reason, seconds since the change.
+type Says<'a> = (&'a str, &'a str, &'a str, i64);
+
+fn status(says: &[Says<'_>]) -> serde_json::Value {
+    let condition = |(type_, status, reason, seconds): &Says<'_>| json!({"type": type_, "status": status, "reason": reason, "message": "", "lastTransitionTime": ago(*seconds)});
+    json!({"conditions": says.iter().map(condition).collect::<Vec<_>>()})
+}
+
+fn object<K: serde::de::DeserializeOwned>(
+    kind: &str,
+    meta: &serde_json::Value,
+    spec: &serde_json::Value,
+    says: &[Says<'_>],
+) -> K {
+    serde_json::from_value(json!({
+        "apiVersion": crate::API_VERSION, "kind": kind, "metadata": meta, "spec": spec, "status": status(says),
+    }))
+    .unwrap()
+}
+
+fn cluster(says: &[Says<'_>]) -> TrustedExecutionCluster {
+    object("TrustedExecutionCluster", &meta("c", 3600), &json!({}), says)
+}
+
+fn machine(says: &[Says<'_>]) -> Machine {
+    object("Machine", &meta("m", 3600), &json!({"id": "id-m"}), says)
+}
+
+fn key(says: &[Says<'_>]) -> AttestationKey {
+    object("AttestationKey", &meta("k", 3600), &json!({"publicKey": KEY, "uuid": "id-m"}), says)
+}
+
+fn image(says: &[Says<'_>]) -> ApprovedImage {
+    object("ApprovedImage", &meta("i", 3600), &json!({"image": "x@sha256:0"}), says)
+}
+
+const GOOD: [Says<'static>; 3] = [
+    ("Installed", "True", "InstallationCompleted", 3000),
+    ("KnownTrusteeAddress", "True", "AddressFound", 3000),
+    ("TrusteeReady", "True", "Available", 3000),
+];
+const SERVED: [Says<'static>; 2] =
+    [("KeyReady", "True", "KeyCreated", 3000), ("AttestationKeyBound", "True", "Bound", 3000)];
+
+/// Trustee with these attestation keys and disk keys, and so many pods available of one.
+fn trustee(keys: &[&str], disks: &[&str], available: i32) -> Deployment {
+    let sources = |names: &[&str], suffix: &str| {
+        let source = |name: &&str| json!({"secret": {"name": name, "items": [{"key": "x", "path": format!("{name}{suffix}")}]}});
+        names.iter().map(source).collect::<Vec<_>>()
+    };
+    serde_json::from_value(json!({
+        "metadata": {"name": "trustee-deployment", "namespace": "ns", "generation": 2,
+            "ownerReferences": [{"apiVersion": "x", "kind": "x", "name": "c", "uid": "c"}]},
+        "spec": {"replicas": 1, "selector": {}, "template": {"spec": {"containers": [], "volumes": [
+            {"name": "trusted-ak-keys", "projected": {"sources": sources(keys, ".pub")}},
+            {"name": "disk-keys", "projected": {"sources": sources(disks, "/root")}},
+        ]}}},
+        "status": {"observedGeneration": 2, "replicas": 1, "updatedReplicas": 1, "availableReplicas": available},
+    }))
+    .unwrap()
+}
+
+fn hex() -> String {
+    key::fingerprint(&key(&[])).unwrap().hex().to_owned()
+}
+
+/// A namespace in which everything is as it should be, to be spoilt by each test.
+struct Scene {
+    clusters: Vec<TrustedExecutionCluster>,
+    machines: Vec<Machine>,
+    keys: Vec<AttestationKey>,
+    images: Vec<ApprovedImage>,
+    trustee: Option<Deployment>,
+}
+
+impl Scene {
+    fn good() -> Scene {
+        let mut machine = machine(&SERVED);
+        machine.status.as_mut().unwrap().attestation_key =
+            Some(crate::BoundKey { name: "k".into(), fingerprint: format!("sha256:{}", hex()) });
+        Scene {
+            clusters: vec![cluster(&GOOD)],
+            machines: vec![machine],
+            keys: vec![key(&[("Approved", "True", "MachineCreated", 3000)])],
+            images: vec![image(&[("Committed", "True", "ImageCommitted", 3000)])],
+            trustee: Some(trustee(&[&hex()], &["id-m"], 1)),
+        }
+    }
+
+    fn view(&self) -> View<'_> {
+        View {
+            namespace: "ns",
+            clusters: Some(self.clusters.iter().collect()),
+            machines: Some(self.machines.iter().collect()),
+            attestation_keys: Some(self.keys.iter().collect()),
+            approved_images: Some(self.images.iter().collect()),
+            trustee: self.trustee.as_ref().map_or(Trustee::Absent, Trustee::Present),
+        }
+    }
+
+    fn assess(&self) -> Assessment {
+        assess(&self.view(), NOW.parse().unwrap())
+    }
+
+    /// Verdict, and level and reason of each finding.
+    fn outcome(&self) -> (Verdict, Vec<(Level, String)>) {
+        let assessment = self.assess();
+        let findings =
+            assessment.findings.iter().map(|finding| (finding.level, finding.reason.clone())).collect();
+        (assessment.verdict, findings)
+    }
+}
+
+fn one(level: Level, reason: &str) -> Vec<(Level, String)> {
+    vec![(level, reason.to_owned())]
+}
+
+#[test]
+fn all_well_is_healthy_without_a_word() {
+    let assessment = Scene::good().assess();
+    assert_eq!((assessment.verdict, assessment.findings), (Verdict::Healthy, vec![]));
+    assert_eq!((assessment.counts.machines, assessment.counts.machines_served), (1, 1));
+}
+
+#[test]
+fn conditions_of_the_cluster() {
+    let rows: [(Says<'_>, Verdict, Level); 9] = [
+        (("Installed", "False", "Installing", 10), Verdict::Degraded, Level::Warning),
+        (("Installed", "False", "Installing", 900), Verdict::Unhealthy, Level::Critical),
+        (("TrusteeReady", "False", "RollingOut", 10), Verdict::Healthy, Level::Info),
+        (("TrusteeReady", "False", "RollingOut", 900), Verdict::Degraded, Level::Warning),
+        (("TrusteeReady", "False", "Unavailable", 10), Verdict::Unhealthy, Level::Critical),
+        (("TrusteeReady", "False", "TLSNotReady", 10), Verdict::Unhealthy, Level::Critical),
+        (("KnownTrusteeAddress", "False", "NoAddressFound", 10), Verdict::Degraded, Level::Warning),
+        (("ApprovalProtected", "False", "PolicyMissing", 10), Verdict::Degraded, Level::Warning),
+        (("Installed", "False", "SomethingNew", 10), Verdict::Degraded, Level::Warning),
+    ];
+    for (says, verdict, level) in rows {
+        let mut all: Vec<_> = GOOD.into_iter().filter(|good| good.0 != says.0).collect();
+        all.push(says);
+        let scene = Scene { clusters: vec![cluster(&all)], ..Scene::good() };
+        assert_eq!(scene.outcome(), (verdict, one(level, says.2)), "{says:?}");
+    }
+    let unchecked = [&GOOD[..], &[("ApprovalProtected", "Unknown", "NotChecked", 10)]].concat();
+    let scene = Scene { clusters: vec![cluster(&unchecked)], ..Scene::good() };
+    assert_eq!(scene.outcome(), (Verdict::Healthy, vec![]));
+}
+
+#[test]
+fn a_silent_operator_is_noticed_after_a_minute() {
+    let mut fresh = cluster(&[]);
+    let scene = |cluster: &TrustedExecutionCluster| Scene {
+        clusters: vec![cluster.clone()],
+        machines: vec![],
+        keys: vec![],
+        trustee: None,
+        ..Scene::good()
+    };
+    assert_eq!(scene(&fresh).outcome(), (Verdict::Unhealthy, one(Level::Critical, "NotReconciled")));
+    fresh.metadata.creation_timestamp = serde_json::from_value(json!(ago(5))).unwrap();
+    assert_eq!(scene(&fresh).outcome(), (Verdict::Degraded, one(Level::Warning, "Installing")));
+}
+
+#[test]
+fn trustee_is_looked_at_itself() {
+    let scene = Scene { trustee: None, ..Scene::good() };
+    let (verdict, findings) = scene.outcome();
+    assert_eq!(verdict, Verdict::Unhealthy);
+    assert_eq!(findings[0], (Level::Critical, "TrusteeMissing".to_owned()));
+    let down = Scene { trustee: Some(trustee(&[&hex()], &["id-m"], 0)), ..Scene::good() };
+    assert_eq!(down.outcome(), (Verdict::Unhealthy, one(Level::Critical, "Unavailable")));
+}
+
+#[test]
+fn a_key_that_trustee_lacks_is_told_once() {
+    let scene = Scene { trustee: Some(trustee(&[], &["id-m"], 1)), ..Scene::good() };
+    let assessment = scene.assess();
+    assert_eq!(assessment.findings.len(), 1, "{:?}", assessment.findings);
+    assert_eq!(
+        (&*assessment.findings[0].reason, &*assessment.findings[0].object.kind),
+        ("NotDelivered", "AttestationKey")
+    );
+    let scene = Scene { trustee: Some(trustee(&[&hex()], &[], 1)), ..Scene::good() };
+    assert_eq!(scene.assess().findings[0].object.kind, "Machine");
+    assert_eq!(scene.outcome(), (Verdict::Degraded, one(Level::Warning, "NotDelivered")));
+}
+
+#[test]
+fn conditions_of_a_key() {
+    let rows: [(&str, i64, Option<Level>); 11] = [
+        ("AwaitingApproval", 10, Some(Level::Warning)),
+        ("Conflict", 10, Some(Level::Warning)),
+        ("ApprovalMismatch", 10, Some(Level::Warning)),
+        ("InvalidKey", 10, Some(Level::Warning)),
+        ("AwaitingMachine", 10, Some(Level::Info)),
+        ("AwaitingMachine", 1200, Some(Level::Warning)),
+        ("SomethingNew", 10, Some(Level::Warning)),
+        ("Denied", 10, None),
+        ("Superseded", 10, None),
+        ("Withdrawn", 10, None),
+        ("AwaitingCluster", 10, None),
+    ];
+    for (reason, seconds, level) in rows {
+        let mut scene = Scene::good();
+        let mut other = key(&[("Approved", "False", reason, seconds)]);
+        other.metadata.name = Some("other".into());
+        scene.keys.push(other);
+        let expected = level.map(|level| one(level, reason)).unwrap_or_default();
+        assert_eq!(scene.outcome().1, expected, "{reason} for {seconds} s");
+    }
+}
+
+#[test]
+fn the_next_command_can_be_copied() {
+    let mut scene = Scene::good();
+    scene.keys = vec![key(&[("Approved", "False", "AwaitingApproval", 10)])];
+    let finding = &scene.assess().findings[0];
+    assert_eq!(finding.next, "kubectl trusted approve-ak k -n ns");
+    // Approving again would change nothing.
+    scene.keys[0].spec.approval = Some(crate::Approval {
+        decision: crate::Decision::Approved,
+        fingerprint: format!("sha256:{}", hex()),
+        by: None,
+        reason: None,
+    });
+    assert_eq!(scene.assess().findings[0].next, "kubectl describe attestationkey k -n ns");
+    scene.keys = vec![key(&[("Approved", "False", "Conflict", 10)])];
+    assert_eq!(scene.assess().findings[0].next, "kubectl trusted approve-ak k -n ns --dry-run=client");
+}
+
+#[test]
+fn conditions_of_a_machine() {
+    let rows: [(Says<'_>, Option<Level>); 6] = [
+        (("KeyReady", "False", "DuplicateId", 10), Some(Level::Warning)),
+        (("KeyReady", "False", "ForeignSecret", 10), Some(Level::Warning)),
+        (("KeyReady", "False", "AwaitingCluster", 10), None),
+        (("AttestationKeyBound", "False", "NoKey", 10), Some(Level::Info)),
+        (("AttestationKeyBound", "False", "NoKey", 1200), Some(Level::Warning)),
+        (("AttestationKeyBound", "False", "AwaitingApproval", 10), Some(Level::Warning)),
+    ];
+    for (says, level) in rows {
+        let all: Vec<_> = SERVED.into_iter().filter(|good| good.0 != says.0).chain([says]).collect();
+        let scene = Scene { machines: vec![machine(&all)], keys: vec![], ..Scene::good() };
+        let expected = level.map(|level| one(level, says.2)).unwrap_or_default();
+        assert_eq!(scene.outcome().1, expected, "{says:?}");
+    }
+}
+
+#[test]
+fn what_a_key_says_its_machine_does_not_repeat() {
+    let waiting =
+        [("KeyReady", "True", "KeyCreated", 10), ("AttestationKeyBound", "False", "AwaitingApproval", 10)];
+    let scene = Scene {
+        machines: vec![machine(&waiting)],
+        keys: vec![key(&[("Approved", "False", "AwaitingApproval", 10)])],
+        ..Scene::good()
+    };
+    let assessment = scene.assess();
+    assert_eq!(assessment.findings.len(), 1);
+    assert_eq!(assessment.findings[0].object.kind, "AttestationKey");
+}
+
+#[test]
+fn images_nobody_has_evaluated_do_not_lower_the_verdict() {
+    let rows: [(&[Says<'_>], Verdict, Level, &str); 5] = [
+        (&[], Verdict::Healthy, Level::Info, "NotEvaluated"),
+        (&[("Committed", "False", "Computing", 10)], Verdict::Healthy, Level::Info, "Computing"),
+        (&[("Committed", "False", "Computing", 900)], Verdict::Degraded, Level::Warning, "Computing"),
+        (&[("Committed", "False", "PodPending", 900)], Verdict::Degraded, Level::Warning, "PodPending"),
+        (
+            &[("Committed", "False", "ComputationFailed", 1)],
+            Verdict::Degraded,
+            Level::Warning,
+            "ComputationFailed",
+        ),
+    ];
+    for (says, verdict, level, reason) in rows {
+        let scene = Scene { images: vec![image(says)], ..Scene::good() };
+        assert_eq!(scene.outcome(), (verdict, one(level, reason)), "{says:?}");
+    }
+    let none = Scene { images: vec![], ..Scene::good() };
+    assert_eq!(none.outcome(), (Verdict::Healthy, one(Level::Info, "NoApprovedImage")));
+}
+
+#[test]
+fn a_second_cluster_is_named_and_the_served_one_found() {
+    let mut second = cluster(&[("Installed", "False", "NonUnique", 10)]);
+    second.metadata.name = Some("second".into());
+    second.metadata.uid = Some("second".into());
+    second.metadata.creation_timestamp = serde_json::from_value(json!(ago(9000))).unwrap();
+    let scene = Scene { clusters: vec![second, cluster(&GOOD)], ..Scene::good() };
+    let assessment = scene.assess();
+    assert_eq!(assessment.findings.len(), 1);
+    assert_eq!(assessment.findings[0].object.name, "second");
+    assert_eq!(served(&scene.view()).unwrap().metadata.name.as_deref(), Some("c"));
+    // Without Trustee to tell, the one that is not told off.
+    let bare = Scene { trustee: None, ..scene };
+    assert_eq!(served(&bare.view()).unwrap().metadata.name.as_deref(), Some("c"));
+}
+
+#[test]
+fn machines_without_a_cluster_are_not_served() {
+    let scene = Scene { clusters: vec![], trustee: None, ..Scene::good() };
+    let (verdict, findings) = scene.outcome();
+    assert_eq!((verdict, &findings[0]), (Verdict::Unhealthy, &(Level::Critical, "NoCluster".to_owned())));
+    let empty = Scene { clusters: vec![], machines: vec![], keys: vec![], images: vec![], trustee: None };
+    assert_eq!(empty.outcome(), (Verdict::Unknown, one(Level::Info, "NoCluster")));
+}
+
+#[test]
+fn what_cannot_be_seen_makes_the_verdict_unknown() {
+    let scene = Scene::good();
+    let hide: [fn(&mut View<'_>); 5] = [
+        |view| view.clusters = None,
+        |view| view.machines = None,
+        |view| view.attestation_keys = None,
+        |view| view.approved_images = None,
+        |view| view.trustee = Trustee::NotVisible,
+    ];
+    for hide in hide {
+        let mut view = scene.view();
+        hide(&mut view);
+        assert_eq!(assess(&view, NOW.parse().unwrap()).verdict, Verdict::Unknown);
+    }
+}
+
+#[test]
+fn findings_come_by_severity() {
+    let mut scene = Scene::good();
+    scene.images = vec![image(&[])];
+    scene.keys.push(key(&[("Approved", "False", "Conflict", 10)]));
+    scene.trustee = None;
+    let levels: Vec<_> = scene.assess().findings.iter().map(|finding| finding.level).collect();
+    assert!(levels.is_sorted(), "{levels:?}");
+    assert_eq!(levels.first(), Some(&Level::Critical));
+}
+
+#[test]
+fn messages_are_sentences_with_what_the_operator_found() {
+    let mut scene = Scene::good();
+    let mut other = key(&[("Approved", "False", "Conflict", 10)]);
+    other.status.as_mut().unwrap().conditions[0].message = "the machine is bound to another key, k".into();
+    scene.keys = vec![other];
+    let message = &scene.assess().findings[0].message;
+    assert!(message.starts_with("The key is not trusted"), "{message}");
+    assert!(message.ends_with(". The machine is bound to another key, k."), "{message}");
+}
