@@ -1,0 +1,31 @@
+//! A real Kubernetes control plane on loopback, for tests, the demo and measurements.
+//!
+//! Purpose: give every test etcd, kube-apiserver, kube-controller-manager, kube-scheduler and simulated
+//! nodes (kwok) as they are, with identities that the audit log can tell apart, and with the manifests of
+//! `deploy/` applied from the very files a user would apply.
+//!
+//! Owns: finding or building the binaries, starting and ending the processes, test identities, a namespace
+//! for each test, builders for our kinds, and counting requests from the audit log.
+//!
+//! Must not: stand in for the API server, or be depended on by anything that is shipped.
+
+pub mod assets;
+pub mod audit;
+mod certificates;
+mod control_plane;
+mod deploy;
+mod error;
+mod eventually;
+mod identities;
+mod layout;
+mod namespace;
+pub mod objects;
+pub mod process;
+pub mod progress;
+mod rights;
+
+pub use control_plane::ControlPlane;
+pub use error::Error;
+pub use eventually::{Answer, eventually, poll};
+pub use identities::{TEST_USERS, User};
+pub use namespace::TestNamespace;
