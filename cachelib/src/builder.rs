@@ -1,0 +1,195 @@
+//! Registration of kinds.
+//!
+//! Owns the rule that a process opens one stream per kind and scope: a second registration is an error that says
+//! where the first one is. Wrong use is reported here, before anything runs.
+
+use std::{
+    collections::{HashMap, HashSet},
+    panic::Location,
+    sync::Arc,
+    time::Duration,
+};
+
+use kube::{Client, runtime::watcher};
+
+use crate::{
+    Cache, Cached, Running, Source,
+    cache::Core,
+    index::IndexSpec,
+    running::{Kind, Start},
+    source::resource_name,
+    task::Task,
+    writer::Writer,
+};
+
+/// Settings shared by all kinds of a [`Builder`].
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// How long [`Running::ready`] waits for all kinds. Default 120 s.
+    pub sync_timeout: Duration,
+    /// How long a list may take to deliver its next page before it is started anew. Default 30 s.
+    pub list_timeout: Duration,
+    /// Objects per page of a list. Default 500.
+    pub page_size: u32,
+    /// How long the server keeps a watch open before it is renewed. Default 290 s; a dead connection is noticed 5 s
+    /// after it.
+    pub watch_timeout: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            sync_timeout: Duration::from_secs(120),
+            list_timeout: Duration::from_secs(30),
+            page_size: 500,
+            watch_timeout: Duration::from_secs(290),
+        }
+    }
+}
+
+impl Options {
+    /// Settings of kube's watcher. Lists are consistent reads: without a resource version a server must not answer
+    /// from an older state.
+    pub(crate) fn watcher_config(&self, labels: Option<&str>) -> watcher::Config {
+        let seconds = u32::try_from(self.watch_timeout.as_secs()).unwrap_or(u32::MAX).max(1);
+        let config = watcher::Config::default().timeout(seconds).page_size(self.page_size.max(1));
+        match labels {
+            Some(labels) => config.labels(labels),
+            None => config,
+        }
+    }
+}
+
+/// A mistake in the registration of kinds.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    /// The kind is registered already for the same objects.
+    #[error("{resource} ({scope}) is cached already, registered at {first}")]
+    Duplicate {
+        /// Resource with its group.
+        resource: String,
+        /// Namespace and selector of both registrations.
+        scope: Source,
+        /// Where the first registration was made.
+        first: &'static Location<'static>,
+    },
+    /// Two indexes of a kind have the same name.
+    #[error("{resource} has two indexes named {index:?}")]
+    DuplicateIndex {
+        /// Resource with its group.
+        resource: String,
+        /// Name of the index.
+        index: String,
+    },
+    /// The namespace is empty; the whole cluster is [`Source::all`].
+    #[error("{resource}: the namespace is empty, use Source::all() for the whole cluster")]
+    EmptyNamespace {
+        /// Resource with its group.
+        resource: String,
+    },
+}
+
+/// Collects the kinds of a process and starts their tasks.
+///
+/// See the [crate documentation](crate) for an example.
+pub struct Builder {
+    client: Client,
+    options: Options,
+    registered: HashMap<(String, Source), &'static Location<'static>>,
+    kinds: Vec<Arc<dyn Kind>>,
+    starts: Vec<Start>,
+}
+
+impl Builder {
+    /// Starts a registration. `client` should be [`Clients::watch`](crate::Clients): a client that retries by itself
+    /// hides the causes of failures.
+    pub fn new(client: Client, options: Options) -> Self {
+        Self { client, options, registered: HashMap::new(), kinds: Vec::new(), starts: Vec::new() }
+    }
+
+    /// Begins the registration of a kind, completed by [`CacheBuilder::build`].
+    #[track_caller]
+    pub fn cache<K: Cached>(&mut self, source: Source) -> CacheBuilder<'_, K> {
+        CacheBuilder {
+            builder: self,
+            source,
+            indexes: Vec::new(),
+            annotation_prefixes: None,
+            location: Location::caller(),
+        }
+    }
+
+    /// Starts one task for each kind. Must be called within a Tokio runtime.
+    pub fn start(self) -> Running {
+        Running::new(self.options.sync_timeout, self.kinds, self.starts)
+    }
+}
+
+impl std::fmt::Debug for Builder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Builder").field("registered", &self.registered.keys()).finish_non_exhaustive()
+    }
+}
+
+/// The registration of one kind.
+#[must_use = "a kind is registered by build()"]
+pub struct CacheBuilder<'a, K: Cached> {
+    builder: &'a mut Builder,
+    source: Source,
+    indexes: Vec<IndexSpec<K>>,
+    annotation_prefixes: Option<Vec<String>>,
+    location: &'static Location<'static>,
+}
+
+impl<K: Cached> CacheBuilder<'_, K> {
+    /// Adds an index: from each value that `values` returns for an object to that object.
+    ///
+    /// `values` must be pure, since it is asked again for the old values when an object changes or goes.
+    pub fn index(
+        mut self,
+        name: impl Into<String>,
+        values: impl Fn(&K) -> Vec<String> + Send + Sync + 'static,
+    ) -> Self {
+        self.indexes.push(IndexSpec::new(name, values));
+        self
+    }
+
+    /// Stores only annotations whose names begin with one of these prefixes; by default all are stored.
+    pub fn keep_annotations<P: Into<String>>(mut self, prefixes: impl IntoIterator<Item = P>) -> Self {
+        self.annotation_prefixes = Some(prefixes.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Registers the kind.
+    ///
+    /// # Errors
+    ///
+    /// When the same kind is registered already for the same objects, or the registration itself is wrong.
+    pub fn build(self) -> Result<Cache<K>, BuildError> {
+        let resource = resource_name::<K>();
+        let mut names = HashSet::new();
+        if let Some(twice) = self.indexes.iter().find(|spec| !names.insert(spec.name.as_str())) {
+            return Err(BuildError::DuplicateIndex { resource, index: twice.name.clone() });
+        }
+        if self.source.namespace() == Some("") {
+            return Err(BuildError::EmptyNamespace { resource });
+        }
+        let identity = (resource.clone(), self.source.clone());
+        if let Some(first) = self.builder.registered.get(&identity) {
+            return Err(BuildError::Duplicate { resource, scope: self.source, first });
+        }
+        self.builder.registered.insert(identity, self.location);
+        let core = Arc::new(Core::new(self.source, self.indexes, self.annotation_prefixes));
+        let task = Task {
+            client: self.builder.client.clone(),
+            options: self.builder.options.clone(),
+            writer: Writer::new(Arc::clone(&core)),
+        };
+        self.builder.starts.push(Box::new(move || tokio::spawn(task.run())));
+        self.builder.kinds.push(Arc::clone(&core) as Arc<dyn Kind>);
+        Ok(Cache::new(core))
+    }
+}
+
+#[cfg(test)]
+mod tests;

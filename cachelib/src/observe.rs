@@ -1,0 +1,106 @@
+//! What kube's watcher does not tell about its requests.
+//!
+//! The watcher gives no sign when a watch is accepted again after an error, does not read `Retry-After`, and starts
+//! a watch anew at once when the server ends it at once. Owns a thin client around the caller's that fills these
+//! three gaps for one kind. Must never read a body.
+
+use std::{
+    sync::Arc,
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
+
+use http::{HeaderMap, Request, Response, header::RETRY_AFTER};
+use kube::{
+    Client,
+    client::{Body, ClientBuilder},
+};
+use parking_lot::Mutex;
+use tokio::{sync::Notify, time::Instant};
+use tower::service_fn;
+
+use crate::client::labels::is_watch;
+
+/// Shortest time between two starts of the same watch. A healthy watch lives for minutes; one that ends at once
+/// would otherwise be restarted thousands of times a second.
+const MIN_BETWEEN_WATCH_STARTS: Duration = Duration::from_secs(1);
+
+/// Longest delay a server can ask for, so that a mistaken header does not switch a kind off.
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(300);
+
+/// Signals from the requests of one kind to its task.
+#[derive(Default)]
+pub(crate) struct Signals {
+    opened: AtomicBool,
+    woken: Notify,
+    retry_after: Mutex<Option<Duration>>,
+    last_start: Mutex<Option<Instant>>,
+}
+
+impl Signals {
+    /// Waits until a watch was accepted since the last look.
+    pub(crate) async fn watch_open(&self) {
+        loop {
+            if self.opened.swap(false, Ordering::AcqRel) {
+                return;
+            }
+            self.woken.notified().await;
+        }
+    }
+
+    /// Takes what was noted up to a failure: the delay the server asked for. A watch that was accepted before it
+    /// failed is forgotten, so that it is not taken for one accepted after.
+    pub(crate) fn take_retry_after(&self) -> Option<Duration> {
+        self.opened.store(false, Ordering::Release);
+        self.retry_after.lock().take()
+    }
+
+    /// Delays the start of a watch that follows the last one too closely.
+    async fn pace(&self) {
+        let start = {
+            let mut last = self.last_start.lock();
+            let now = Instant::now();
+            let start = last.map_or(now, |last| now.max(last + MIN_BETWEEN_WATCH_STARTS));
+            *last = Some(start);
+            start
+        };
+        tokio::time::sleep_until(start).await;
+    }
+
+    fn answered(&self, watch: bool, response: &Response<Body>) {
+        if response.status().is_success() {
+            if watch {
+                self.opened.store(true, Ordering::Release);
+                self.woken.notify_one();
+            }
+        } else {
+            *self.retry_after.lock() = retry_after(response.headers());
+        }
+    }
+}
+
+/// A client that sends through `client` and reports to `signals`. Must be called within a Tokio runtime.
+pub(crate) fn observed(client: Client, signals: Arc<Signals>) -> Client {
+    let namespace = client.default_namespace().to_owned();
+    let service = service_fn(move |request: Request<Body>| {
+        let (client, signals) = (client.clone(), Arc::clone(&signals));
+        async move {
+            let watch = is_watch(request.method(), request.uri());
+            if watch {
+                signals.pace().await;
+            }
+            let response = client.send(request).await?;
+            signals.answered(watch, &response);
+            Ok::<_, kube::Error>(response)
+        }
+    });
+    ClientBuilder::new(service, namespace).build()
+}
+
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
+    Some(Duration::from_secs(seconds).min(MAX_RETRY_AFTER))
+}
+
+#[cfg(test)]
+mod tests;

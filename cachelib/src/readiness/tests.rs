@@ -1,0 +1,33 @@
+//! States and their order.
+
+use super::*;
+
+#[test]
+fn before_the_first_list_a_failure_is_failed_and_after_it_stale() {
+    let failed = Readiness::Pending.after(Cause::NotInstalled).after(Cause::Server(500));
+    assert_eq!(failed, Readiness::Failed(Cause::Server(500)));
+    let Readiness::Stale { since, .. } = Readiness::Synced.after(Cause::Server(500)) else {
+        panic!("not stale")
+    };
+    let earlier = since - Duration::from_secs(60);
+    let stale = Readiness::Stale { cause: Cause::Server(500), since: earlier };
+    let text = Readiness::Stale { cause: Cause::Deadline, since: Timestamp::UNIX_EPOCH }.to_string();
+    assert_eq!(text, "stale since 1970-01-01T00:00:00Z: the list was not complete in time");
+    assert_eq!(stale.after(Cause::Deadline), Readiness::Stale { cause: Cause::Deadline, since: earlier });
+}
+
+#[test]
+fn a_sync_error_names_every_kind_with_its_cause() {
+    let error = SyncError {
+        waited: Duration::from_secs(2),
+        kinds: vec![
+            ("machines.example.org".into(), Readiness::Failed(Cause::NotInstalled)),
+            ("secrets".into(), Readiness::Pending),
+        ],
+    };
+    assert_eq!(
+        error.to_string(),
+        "not synced within 2s: machines.example.org: not installed: the API server does not know this resource; \
+         secrets: no answer yet"
+    );
+}

@@ -1,0 +1,189 @@
+//! The task of one kind: keeps a stream going and hands its events to the writer.
+//!
+//! Owns back-off and recovery. kube's watcher does the list and the watch; what it does not recover from by itself
+//! (HTTP 410 when a watch starts, a list that never completes) is answered with a new stream. Must never end by
+//! itself: a kind that cannot be served now may be served later.
+
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
+
+use futures::{FutureExt, Stream, StreamExt};
+use kube::{
+    Client,
+    runtime::{utils::Backoff, watcher, watcher::DefaultBackoff},
+};
+use tokio::time::{sleep, timeout};
+use tracing::{error, warn};
+
+use crate::{
+    Cached, Cause, Options, cause,
+    guard::Guard,
+    observe::{Signals, observed},
+    writer::Writer,
+};
+
+/// Everything the task of one kind needs.
+pub(crate) struct Task<K: Cached> {
+    pub(crate) client: Client,
+    pub(crate) options: Options,
+    pub(crate) writer: Writer<K>,
+}
+
+/// What to do after an event or error.
+enum Next {
+    /// Go on with the same stream; kube's watcher resumes it.
+    Resume,
+    /// Drop the stream and start a new one.
+    Rebuild,
+}
+
+type Events<K> = watcher::Result<watcher::Event<Guard<K>>>;
+
+impl<K: Cached> Task<K> {
+    /// Runs until it is aborted.
+    pub(crate) async fn run(mut self) {
+        let mut delays = Delays::default();
+        loop {
+            let outcome = AssertUnwindSafe(self.follow(&mut delays)).catch_unwind().await;
+            if outcome.is_err() {
+                // Only functions given by the caller can panic: index extractors, mappings and Deserialize.
+                error!(kind = self.resource(), "a function of this kind's user panicked, listing again");
+                let cause = Cause::Other("a function of this kind's user panicked".to_owned());
+                self.pause(&cause, None, &mut delays).await;
+            }
+        }
+    }
+
+    /// Follows one stream until a new one is needed.
+    async fn follow(&mut self, delays: &mut Delays) {
+        self.writer.start_over();
+        let signals = Arc::new(Signals::default());
+        let client = observed(self.client.clone(), Arc::clone(&signals));
+        let source = &self.writer.core().source;
+        let api = source.api::<K>(client);
+        let mut stream = watcher(api, self.options.watcher_config(source.label_selector())).boxed();
+        loop {
+            let next = tokio::select! {
+                biased;
+                () = signals.watch_open() => {
+                    self.writer.watch_open();
+                    Next::Resume
+                }
+                event = self.next_event(&mut stream) => self.step(event, &signals, delays).await,
+            };
+            if matches!(next, Next::Rebuild) {
+                return;
+            }
+        }
+    }
+
+    /// The next event; while a list is under way, only within the time a page may take.
+    async fn next_event(
+        &self,
+        stream: &mut (impl Stream<Item = Events<K>> + Unpin),
+    ) -> Result<Option<Events<K>>, Cause> {
+        if self.writer.is_listing() {
+            timeout(self.options.list_timeout, stream.next()).await.map_err(|_| Cause::Deadline)
+        } else {
+            Ok(stream.next().await)
+        }
+    }
+
+    async fn step(
+        &mut self,
+        event: Result<Option<Events<K>>, Cause>,
+        signals: &Signals,
+        delays: &mut Delays,
+    ) -> Next {
+        match event {
+            Ok(Some(Ok(event))) => {
+                self.writer.handle(event);
+                Next::Resume
+            }
+            Ok(Some(Err(error))) => {
+                let core = self.writer.core();
+                let cause = Cause::of_watcher(&error, &core.resource, core.source.namespace());
+                let next = after(&error, &cause);
+                let asked = signals.take_retry_after().max(asked_delay(&error));
+                self.pause(&with_delay(cause, asked), asked, delays).await;
+                next
+            }
+            Ok(None) => Next::Rebuild,
+            Err(cause) => {
+                self.pause(&cause, signals.take_retry_after(), delays).await;
+                Next::Rebuild
+            }
+        }
+    }
+
+    /// Notes a failure and waits before the next try. Logged here and only here, so once for each try.
+    async fn pause(&mut self, cause: &Cause, asked: Option<Duration>, delays: &mut Delays) {
+        self.writer.failed(cause);
+        let delay = delays.next(asked);
+        let core = self.writer.core();
+        warn!(kind = core.resource, scope = %core.source, %cause, retry_in = ?delay, "kind is not kept up to date");
+        sleep(delay).await;
+    }
+
+    fn resource(&self) -> &str {
+        &self.writer.core().resource
+    }
+}
+
+/// Delays between tries: growing, with jitter, never shorter than the server asks for.
+///
+/// They are not reset by success: a server that answers the list and fails the watch would then be asked for full
+/// lists without end. Two quiet minutes reset them.
+#[derive(Default)]
+struct Delays(DefaultBackoff);
+
+impl Delays {
+    /// The longest delay of kube's default back-off, should it ever run out.
+    const LONGEST: Duration = Duration::from_secs(30);
+
+    fn next(&mut self, asked: Option<Duration>) -> Duration {
+        let own = Iterator::next(&mut self.0).unwrap_or_else(|| {
+            self.0.reset();
+            Self::LONGEST
+        });
+        own.max(asked.unwrap_or_default())
+    }
+}
+
+/// Whether kube's watcher recovers from an error of a watch.
+///
+/// It repeats a watch from the same version for ever, which can never succeed once the server has dropped that
+/// version. And it goes on after an event that it could not read, which would leave the store without that change.
+fn after(error: &watcher::Error, cause: &Cause) -> Next {
+    match (error, cause) {
+        (
+            watcher::Error::WatchStartFailed(_) | watcher::Error::WatchFailed(_),
+            Cause::Expired | Cause::Malformed(_),
+        ) => Next::Rebuild,
+        _ => Next::Resume,
+    }
+}
+
+/// The delay asked for in the body of an answer.
+fn asked_delay(error: &watcher::Error) -> Option<Duration> {
+    match error {
+        watcher::Error::InitialListFailed(kube::Error::Api(status))
+        | watcher::Error::WatchStartFailed(kube::Error::Api(status))
+        | watcher::Error::WatchFailed(kube::Error::Api(status))
+        | watcher::Error::WatchError(status) => cause::retry_after(status),
+        watcher::Error::InitialListFailed(_)
+        | watcher::Error::WatchStartFailed(_)
+        | watcher::Error::WatchFailed(_)
+        | watcher::Error::NoResourceVersion => None,
+    }
+}
+
+/// Completes a cause with the delay asked for in a header, which the error does not carry.
+fn with_delay(cause: Cause, asked: Option<Duration>) -> Cause {
+    match cause {
+        Cause::Throttled { retry_after } => Cause::Throttled { retry_after: retry_after.max(asked) },
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests;

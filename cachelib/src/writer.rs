@@ -1,0 +1,164 @@
+//! The one writer of a kind: turns watcher events into steps of the store.
+//!
+//! Owns the order within a step: store and indexes first, then the ledger of own writes, then subscribers, then
+//! readiness. Whoever is woken therefore finds what it was woken for. Makes no requests and never waits.
+
+use std::{
+    mem,
+    sync::{Arc, atomic::Ordering},
+};
+
+use kube::{Resource, runtime::watcher::Event};
+use tracing::{info, warn};
+
+use crate::{
+    Cached, Cause, Key,
+    cache::Core,
+    guard::Guard,
+    ledger::Sight,
+    store::{Change, Held},
+};
+
+/// Writing side of one kind. Dropping it ends the kind: subscriptions end and readiness says so.
+pub(crate) struct Writer<K: Cached> {
+    core: Arc<Core<K>>,
+    phase: Phase<K>,
+}
+
+/// Where the stream is between two lists.
+enum Phase<K> {
+    /// Collecting a list, which is taken in as a whole when it is complete.
+    Listing(Vec<Guard<K>>),
+    /// The last list was taken in; changes follow.
+    Watching,
+}
+
+impl<K: Cached> Writer<K> {
+    pub(crate) fn new(core: Arc<Core<K>>) -> Self {
+        Self { core, phase: Phase::Listing(Vec::new()) }
+    }
+
+    pub(crate) fn core(&self) -> &Core<K> {
+        &self.core
+    }
+
+    /// Whether a list is due or under way.
+    pub(crate) fn is_listing(&self) -> bool {
+        matches!(self.phase, Phase::Listing(_))
+    }
+
+    /// Takes in one event of the stream.
+    pub(crate) fn handle(&mut self, event: Event<Guard<K>>) {
+        match event {
+            Event::Init => self.begin_list(),
+            Event::InitApply(guard) => {
+                if let Phase::Listing(listed) = &mut self.phase {
+                    listed.push(guard);
+                }
+            }
+            Event::InitDone => self.complete_list(),
+            Event::Apply(guard) => self.apply(guard),
+            Event::Delete(guard) => self.delete(&guard),
+        }
+    }
+
+    /// Notes that the stream is interrupted.
+    pub(crate) fn failed(&mut self, cause: &Cause) {
+        self.core.counts.errors.fetch_add(1, Ordering::Relaxed);
+        self.core.set_failed(cause);
+    }
+
+    /// Notes that the API server has accepted the watch. Only then is the kind synced: a list that nothing will keep
+    /// up to date, for lack of the right to watch, is no state to decide on.
+    pub(crate) fn watch_open(&self) {
+        if !self.is_listing() {
+            self.synced();
+        }
+    }
+
+    /// Waits for a list from a new stream. What the store holds stays readable until that list is complete.
+    pub(crate) fn start_over(&mut self) {
+        self.phase = Phase::Listing(Vec::new());
+    }
+
+    fn begin_list(&mut self) {
+        self.core.ledger.list_begins();
+        self.phase = Phase::Listing(Vec::new());
+    }
+
+    fn complete_list(&mut self) {
+        let Phase::Listing(listed) = mem::replace(&mut self.phase, Phase::Watching) else { return };
+        for guard in &listed {
+            self.report_malformed(guard);
+        }
+        let versions = listed.iter().filter_map(|guard| guard.meta().resource_version.as_deref());
+        let highest = versions.filter_map(|version| version.parse().ok()).max();
+        let changes = self.core.store.replace(listed);
+        self.core.counts.saw_version(highest);
+        self.core.ledger.list_is_complete(|key| self.core.store.held(key));
+        self.core.counts.lists.fetch_add(1, Ordering::Relaxed);
+        self.core.counts.saw_event();
+        self.announce(&changes);
+    }
+
+    fn apply(&self, guard: Guard<K>) {
+        self.report_malformed(&guard);
+        let (key, held) = (guard.key(), Held::of(guard.meta()));
+        let changes = self.core.store.apply(guard);
+        self.finish_step(&key, &Sight::Present(held), &changes);
+    }
+
+    fn delete(&self, guard: &Guard<K>) {
+        let changes = self.core.store.delete(guard);
+        self.finish_step(&guard.key(), &Sight::Gone(Held::of(guard.meta())), &changes);
+    }
+
+    fn finish_step(&self, key: &Key, sight: &Sight, changes: &[Change<K>]) {
+        let (Sight::Present(held) | Sight::Gone(held)) = sight;
+        self.core.counts.saw_version(held.version.parse().ok());
+        self.core.counts.saw_event();
+        self.core.ledger.saw(key, sight);
+        self.announce(changes);
+        self.synced();
+    }
+
+    fn announce(&self, changes: &[Change<K>]) {
+        if changes.is_empty() {
+            return;
+        }
+        for subscriber in self.core.subscribers.current() {
+            for change in changes {
+                subscriber.announce(change.old.as_deref(), change.new.as_deref());
+            }
+        }
+    }
+
+    fn synced(&self) {
+        if self.core.set_synced() {
+            let core = self.core();
+            info!(kind = core.resource, scope = %core.source, objects = core.store.len(), "synced");
+        }
+    }
+
+    /// Names a malformed object once for each version of it.
+    fn report_malformed(&self, guard: &Guard<K>) {
+        let Guard::Malformed(malformed) = guard else { return };
+        let key = guard.key();
+        let version = malformed.meta.resource_version.as_deref().unwrap_or_default();
+        let known = self.core.store.malformed_version(&key);
+        if known.as_deref() != Some(version) {
+            let core = self.core();
+            warn!(kind = core.resource, object = %key, reason = malformed.reason, "object is malformed and not served");
+        }
+    }
+}
+
+impl<K: Cached> Drop for Writer<K> {
+    fn drop(&mut self) {
+        self.core.set_failed(&Cause::Stopped);
+        self.core.subscribers.close();
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,200 @@
+//! Namespaces with an identity of their own, and what the tests of this crate create in them.
+
+use std::{collections::BTreeMap, fmt::Debug, time::Duration};
+
+use cachelib::{Builder, Cache, Cached, Clients, Options, Readiness, RequestCounter, Running, clients};
+use k8s_openapi::{
+    api::{
+        authorization::v1::SubjectAccessReview,
+        core::v1::{ConfigMap, ServiceAccount},
+        rbac::v1::{Role, RoleBinding},
+    },
+    apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
+};
+use kube::{
+    Api, Client, Config, CustomResource, Resource,
+    api::{ObjectMeta, PostParams},
+    core::NamespaceResourceScope,
+};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::{Value, json};
+use testenv::{ControlPlane, TestNamespace, eventually};
+
+/// Longest wait for anything; far above what a healthy run needs.
+pub(crate) const LIMIT: Duration = Duration::from_secs(60);
+
+pub(crate) const USER_AGENT: &str = "cachelib-test/1";
+
+/// The ServiceAccount as which the code under test acts.
+const ACCOUNT: &str = "cache";
+
+/// A resource and the verbs a test may use on it.
+pub(crate) type Right<'a> = (&'a str, &'a str, &'a [&'a str]);
+
+/// What a cache needs of a kind.
+pub(crate) const READ: &[&str] = &["list", "watch"];
+
+/// A namespace, and a user who may do in it only what the test says.
+pub(crate) struct Scene {
+    pub(crate) control_plane: &'static ControlPlane,
+    pub(crate) namespace: TestNamespace,
+    pub(crate) config: Config,
+}
+
+impl Scene {
+    pub(crate) async fn new(prefix: &str, rights: &[Right<'_>]) -> Self {
+        let control_plane = ControlPlane::shared().await;
+        let namespace = control_plane.namespace(prefix).await;
+        let account: ServiceAccount = object(json!({"metadata": {"name": ACCOUNT}}));
+        create(&Api::namespaced(control_plane.admin(), namespace.name()), &account).await;
+        let token = namespace.service_account_token(ACCOUNT).await;
+        let mut config = control_plane.config_for_token(&token);
+        config.default_namespace = namespace.name().to_owned();
+        let scene = Self { control_plane, namespace, config };
+        for right in rights {
+            scene.grant(*right).await;
+        }
+        scene
+    }
+
+    /// Grants a right and waits until the API server acts on it.
+    pub(crate) async fn grant(&self, (group, resource, verbs): Right<'_>) {
+        let name = format!("cache-{resource}");
+        let rule = json!({"apiGroups": [group], "resources": [resource], "verbs": verbs});
+        let role: Role = object(json!({"metadata": {"name": name}, "rules": [rule]}));
+        create(&self.admin(), &role).await;
+        let binding: RoleBinding = object(json!({
+            "metadata": {"name": name},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": name},
+            "subjects": [{"kind": "ServiceAccount", "name": ACCOUNT, "namespace": self.namespace.name()}],
+        }));
+        create(&self.admin(), &binding).await;
+        let review: SubjectAccessReview = object(json!({"metadata": {}, "spec": {
+            "user": self.user(),
+            "resourceAttributes": {
+                "group": group, "resource": resource, "verb": verbs[0], "namespace": self.namespace.name(),
+            },
+        }}));
+        // Asked as admin, so that the user under test has made no request yet.
+        let reviews = Api::<SubjectAccessReview>::all(self.control_plane.admin());
+        eventually("the granted right", LIMIT, || async {
+            let review = reviews.create(&PostParams::default(), &review).await.ok()?;
+            review.status.filter(|status| status.allowed)
+        })
+        .await;
+    }
+
+    /// The user's name in the audit log.
+    pub(crate) fn user(&self) -> String {
+        self.namespace.service_account_user(ACCOUNT)
+    }
+
+    pub(crate) fn source(&self) -> cachelib::Source {
+        cachelib::Source::namespaced(self.namespace.name())
+    }
+
+    /// Requests with all rights.
+    pub(crate) fn admin<K>(&self) -> Api<K>
+    where
+        K: Resource<DynamicType = (), Scope = NamespaceResourceScope>,
+    {
+        Api::namespaced(self.control_plane.admin(), self.namespace.name())
+    }
+
+    pub(crate) fn clients(&self) -> (Clients, RequestCounter) {
+        let counter = RequestCounter::new();
+        (clients(self.config.clone(), USER_AGENT, &counter).unwrap(), counter)
+    }
+
+    pub(crate) fn builder(&self) -> Builder {
+        Builder::new(self.clients().0.watch, Options::default())
+    }
+
+    /// A running, synced cache of one kind with the index `owner`, through a client of the caller's.
+    pub(crate) async fn cache_through<K: Cached>(
+        &self,
+        client: Client,
+        options: Options,
+    ) -> (Cache<K>, Running) {
+        let mut builder = Builder::new(client, options);
+        let cache = builder.cache::<K>(self.source()).index("owner", cachelib::owner_uids).build().unwrap();
+        let running = builder.start();
+        running.synced(LIMIT).await.unwrap();
+        (cache, running)
+    }
+
+    /// A running, synced cache of one kind with the index `owner`.
+    pub(crate) async fn cache<K: Cached>(&self) -> (Cache<K>, Running) {
+        self.cache_through(self.clients().0.watch, Options::default()).await
+    }
+}
+
+pub(crate) fn object<K: DeserializeOwned>(value: Value) -> K {
+    serde_json::from_value(value).unwrap()
+}
+
+pub(crate) async fn create<K>(api: &Api<K>, object: &K) -> K
+where
+    K: Clone + Debug + DeserializeOwned + Serialize,
+{
+    api.create(&PostParams::default(), object).await.unwrap()
+}
+
+pub(crate) fn config_map(name: &str) -> ConfigMap {
+    ConfigMap {
+        metadata: ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() },
+        data: Some(BTreeMap::from([("color".to_owned(), "red".to_owned())])),
+        ..ConfigMap::default()
+    }
+}
+
+/// Waits until the cache is in some state.
+pub(crate) async fn until<K: Cached>(cache: &Cache<K>, what: impl FnMut(&Readiness) -> bool) -> Readiness {
+    let mut readiness = cache.readiness();
+    let reached = tokio::time::timeout(LIMIT, readiness.wait_for(what)).await;
+    reached.expect("in time").expect("not stopped").clone()
+}
+
+/// Waits until a condition holds on the cache.
+pub(crate) async fn seen(what: &str, condition: impl Fn() -> bool) {
+    eventually(what, LIMIT, || async { condition().then_some(()) }).await;
+}
+
+/// A kind of the malformed tests: the server takes any spec, the program only this one.
+#[derive(CustomResource, Clone, Debug, Deserialize, Serialize)]
+#[kube(group = "cachelib.test", version = "v1", kind = "Widget", namespaced, schema = "disabled")]
+pub(crate) struct WidgetSpec {
+    pub(crate) size: u32,
+}
+
+/// A kind that is not installed until a test does so.
+#[derive(CustomResource, Clone, Debug, Deserialize, Serialize)]
+#[kube(group = "cachelib.test", version = "v1", kind = "Gadget", namespaced, schema = "disabled")]
+pub(crate) struct GadgetSpec {}
+
+/// Installs a kind whose objects may have any spec.
+pub(crate) async fn install(control_plane: &ControlPlane, plural: &str, kind: &str) {
+    let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
+    let definition: CustomResourceDefinition = object(json!({
+        "metadata": {"name": format!("{plural}.cachelib.test")},
+        "spec": {
+            "group": "cachelib.test", "scope": "Namespaced",
+            "names": {"plural": plural, "singular": kind.to_lowercase(), "kind": kind},
+            "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": schema}}],
+        },
+    }));
+    let definitions = Api::<CustomResourceDefinition>::all(control_plane.admin());
+    match definitions.create(&PostParams::default(), &definition).await {
+        Err(kube::Error::Api(status)) if status.code == 409 => {}
+        other => drop(other.unwrap()),
+    }
+    eventually("the installed kind", LIMIT, || async {
+        let found = definitions.get(&format!("{plural}.cachelib.test")).await.ok()?;
+        found
+            .status?
+            .conditions?
+            .into_iter()
+            .find(|condition| condition.type_ == "Established" && condition.status == "True")
+    })
+    .await;
+}
