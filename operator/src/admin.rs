@@ -1,0 +1,45 @@
+//! The operator's own HTTP endpoints: `/livez`, `/readyz` (names what is missing) and `/metrics`.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::IntoResponse;
+use axum::routing::get;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use crate::metrics::Metrics;
+
+/// Content type of the Prometheus text format that prometheus-client writes.
+const METRICS_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// Says what is missing before the operator is ready; empty when it is.
+pub type Missing = Arc<dyn Fn() -> Vec<String> + Send + Sync>;
+
+/// Listens on `address` before it returns, so that an address in use is an error at start; serves until `stop`.
+pub async fn serve(
+    address: SocketAddr,
+    metrics: Metrics,
+    missing: Missing,
+    stop: CancellationToken,
+) -> std::io::Result<impl Future<Output = std::io::Result<()>> + Send> {
+    let listener = TcpListener::bind(address).await?;
+    tracing::info!(address = %listener.local_addr()?, "serving /livez, /readyz and /metrics");
+    let router = Router::new()
+        .route("/livez", get(async || "ok\n"))
+        .route("/readyz", get(async move || readiness(&missing())))
+        .route("/metrics", get(async move || ([(CONTENT_TYPE, METRICS_TYPE)], metrics.text())));
+    let server = axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned());
+    Ok(async move { server.await })
+}
+
+fn readiness(missing: &[String]) -> impl IntoResponse + use<> {
+    if missing.is_empty() {
+        (StatusCode::OK, "ok\n".to_owned())
+    } else {
+        (StatusCode::SERVICE_UNAVAILABLE, format!("not ready:\n{}\n", missing.join("\n")))
+    }
+}

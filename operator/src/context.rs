@@ -1,0 +1,97 @@
+//! What every controller is given: the stores it reads, the writer it writes through, the facts it shares.
+
+use std::env;
+
+use cachelib::{Cache, Key, Metadata};
+use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::core::v1::{ConfigMap, Secret, Service};
+use trusted_crds::{ApprovedImage, AttestationKey, Machine, TrustedExecutionCluster};
+
+use crate::facts::Facts;
+use crate::writer::Writer;
+
+/// A Secret as the stores know it: metadata alone, never a byte of its data.
+pub type SecretMeta = Metadata<Secret>;
+
+/// Names of the indexes declared in `caches.rs`.
+pub mod index {
+    /// Machines by `spec.id`.
+    pub const ID: &str = "id";
+    /// AttestationKeys by `spec.uuid`.
+    pub const UUID: &str = "uuid";
+    /// AttestationKeys by the fingerprint of their key; Secrets by their fingerprint annotation.
+    pub const FINGERPRINT: &str = "fingerprint";
+    /// Children by the uid of each owner.
+    pub const OWNER: &str = "owner";
+}
+
+/// One store per kind, all of one namespace; clones are cheap.
+#[derive(Clone)]
+pub struct Caches {
+    /// TrustedExecutionClusters.
+    pub clusters: Cache<TrustedExecutionCluster>,
+    /// Machines, by [`index::ID`].
+    pub machines: Cache<Machine>,
+    /// AttestationKeys, by [`index::UUID`] and [`index::FINGERPRINT`].
+    pub attestation_keys: Cache<AttestationKey>,
+    /// ApprovedImages.
+    pub approved_images: Cache<ApprovedImage>,
+    /// All Secrets of the namespace, metadata only, by [`index::OWNER`] and [`index::FINGERPRINT`].
+    pub secrets: Cache<SecretMeta>,
+    /// Deployments with our label, by [`index::OWNER`].
+    pub deployments: Cache<Deployment>,
+    /// ConfigMaps with our label, by [`index::OWNER`].
+    pub config_maps: Cache<ConfigMap>,
+    /// Services with our label, by [`index::OWNER`].
+    pub services: Cache<Service>,
+}
+
+/// Images of the workloads the operator installs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Images {
+    /// Trustee, the key broker.
+    pub trustee: String,
+    /// The front end where machines fetch their first configuration.
+    pub register_server: String,
+    /// The front end where machines register their attestation key.
+    pub attestation_key_register: String,
+}
+
+impl Images {
+    /// Reads the variables that the existing operator uses, so that a deployment of either sets them alike.
+    pub fn from_env() -> Self {
+        let or = |variable: &str, default: String| {
+            env::var(variable).ok().filter(|v| !v.is_empty()).unwrap_or(default)
+        };
+        let own = concat!("trusted-operator:", env!("CARGO_PKG_VERSION")).to_owned();
+        Images {
+            trustee: or(
+                "RELATED_IMAGE_TRUSTEE",
+                "quay.io/trusted-execution-clusters/key-broker-service:v0.17.0".into(),
+            ),
+            register_server: or("RELATED_IMAGE_REGISTRATION_SERVER", own.clone()),
+            attestation_key_register: or("RELATED_IMAGE_ATTESTATION_KEY_REGISTER", own),
+        }
+    }
+}
+
+/// The whole surroundings of a reconcile.
+pub struct Context {
+    /// What is read.
+    pub caches: Caches,
+    /// What writes.
+    pub writer: Writer,
+    /// What controllers tell each other.
+    pub facts: Facts,
+    /// The namespace that is served.
+    pub namespace: String,
+    /// Images of the workloads.
+    pub images: Images,
+}
+
+impl Context {
+    /// The store key of an object of the served namespace.
+    pub fn key(&self, name: &str) -> Key {
+        Key { namespace: self.namespace.clone(), name: name.to_owned() }
+    }
+}

@@ -1,0 +1,78 @@
+//! Carries out what was decided for a cluster: its children, its status, and the one read of each TLS Secret.
+
+use trusted_crds::{TrustedExecutionCluster, TrustedExecutionClusterStatus};
+
+use super::decide::Plan;
+use super::tls::{TlsMount, TlsProblem, TlsState, TlsUse};
+use crate::child::{Obstacle, Outcome, Strangers};
+use crate::context::Context;
+use crate::error::{ReconcileError, WriteError};
+use crate::writer::Target;
+
+/// Carries out a plan, child by child; one that fails does not hold up the others.
+pub async fn carry_out(ctx: &Context, plan: Plan, strangers: &mut Strangers, outcome: &mut Outcome) {
+    plan.obstacles.into_iter().for_each(|obstacle| outcome.block(obstacle));
+    for (desired, step) in plan.services {
+        outcome.carry_out(ctx, (&desired, step), strangers).await;
+    }
+    for (desired, step) in plan.deployments {
+        outcome.carry_out(ctx, (&desired, step), strangers).await;
+    }
+}
+
+/// Whether a server can be given TLS. Reads the Secret only if this version of it was not read before. What cannot
+/// be read counts as not ready, and the failure is noted in `outcome`.
+pub async fn tls_state(ctx: &Context, tls: Option<TlsUse>, outcome: &mut Outcome) -> TlsState {
+    let Some(tls) = tls else { return TlsState::Plain };
+    let obstacle = match inspect(ctx, &tls).await {
+        Ok(Ok(mount)) => return TlsState::Ready(mount),
+        Ok(Err(problem)) => problem.of(&tls),
+        Err(error) => {
+            let obstacle = Obstacle::Refused(error.to_string());
+            outcome.fail(error.into());
+            obstacle
+        }
+    };
+    TlsState::Waiting { secret: tls.secret, obstacle }
+}
+
+async fn inspect(ctx: &Context, tls: &TlsUse) -> Result<Result<TlsMount, TlsProblem>, WriteError> {
+    let mut inspections = ctx.facts.tls().lock().await;
+    let Some(stored) = ctx.caches.secrets.get(&ctx.key(&tls.secret)) else {
+        return Ok(Err(TlsProblem::Missing));
+    };
+    if let Some(known) = inspections.of(&tls.secret, &stored.metadata) {
+        return Ok(known.verdict(tls));
+    }
+    let Some(secret) = ctx.writer.verify_secret(&tls.secret).await? else {
+        return Ok(Err(TlsProblem::Missing));
+    };
+    let found = inspections.remember(&tls.secret, &secret);
+    let verdict = found.verdict(tls);
+    tracing::info!(
+        secret = tls.secret,
+        field = tls.field,
+        usable = verdict.is_ok(),
+        "looked into a TLS Secret"
+    );
+    Ok(verdict)
+}
+
+/// Applies the whole status of a cluster.
+pub async fn write_status(
+    ctx: &Context,
+    cluster: &TrustedExecutionCluster,
+    status: &TrustedExecutionClusterStatus,
+) -> Result<(), ReconcileError> {
+    let body = serde_json::to_value(status)?;
+    let written: TrustedExecutionCluster = ctx.writer.apply_status(Target::exactly(cluster), body).await?;
+    let reasons = written.status.iter().flat_map(|status| &status.conditions);
+    let reasons: Vec<String> =
+        reasons.map(|condition| format!("{}={}", condition.type_, condition.reason)).collect();
+    tracing::info!(
+        cluster = cluster.metadata.name.as_deref().unwrap_or_default(),
+        conditions = reasons.join(" "),
+        "reported the status"
+    );
+    Ok(())
+}

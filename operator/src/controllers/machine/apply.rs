@@ -1,0 +1,274 @@
+//! Carries a plan out: the only writes of the machine controller, in the order in which each may rest on the one
+//! before. What is refused because the world moved is left to the next pass.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use k8s_openapi::jiff::Timestamp;
+use kube::ResourceExt;
+use trusted_crds::condition::APPROVED;
+use trusted_crds::{AttestationKey, Fingerprint, Machine, PublicKey};
+
+use super::claims::Claims;
+use super::decide::{BindingStep, DiskKeyStep, KeyVerdict, Ownership, Plan};
+use super::observe::Observed;
+use super::subject::Subject;
+use super::{build, decide, status};
+use crate::context::{Context, SecretMeta, index};
+use crate::controllers::machine::observe::is_managed;
+use crate::error::ReconcileError;
+use crate::queue::Next;
+use crate::writer::{Created, Target};
+
+/// How long a status in which something waits is held back: usually the other half follows, and one write does.
+const HOLD_WAITING: Duration = Duration::from_secs(5);
+/// How soon to look again after another writer was faster; the store's event usually comes earlier.
+const LOST_RACE: Duration = Duration::from_secs(1);
+
+/// One pass over one subject.
+pub struct Pass<'a> {
+    pub ctx: &'a Context,
+    pub claims: &'a Claims,
+    pub subject: &'a Subject,
+    pub observed: &'a Observed,
+    /// Time since the last event that concerned the subject.
+    pub quiet_for: Duration,
+}
+
+impl Pass<'_> {
+    /// Carries `plan` out.
+    pub async fn apply(&self, mut plan: Plan) -> Result<Next, ReconcileError> {
+        let mut next = Next::Wait;
+        if !self.apply_disk_key(&mut plan).await? {
+            next = Next::After(LOST_RACE);
+        }
+        if !self.apply_binding(&plan.binding).await? {
+            unsettle(&mut plan);
+            next = Next::After(LOST_RACE);
+        }
+        let held_back = self.quiet_for < HOLD_WAITING && self.is_waiting(&plan);
+        for (index, verdict) in plan.keys.iter().enumerate() {
+            self.apply_key(index, verdict, held_back).await?;
+        }
+        if !held_back {
+            self.apply_machines(&plan).await?;
+        } else if next == Next::Wait {
+            next = Next::After(HOLD_WAITING - self.quiet_for);
+        }
+        Ok(next)
+    }
+
+    /// Whether a status is about to say that something is waited for, and says so anew.
+    fn is_waiting(&self, plan: &Plan) -> bool {
+        let now = Timestamp::now();
+        let machine = |name: &str| self.observed.machines.iter().find(|machine| machine.name_any() == name);
+        plan.machines.iter().any(|verdict| {
+            let waiting =
+                [&verdict.key_ready, &verdict.bound].into_iter().flatten().any(decide::Verdict::is_waiting);
+            waiting
+                && machine(&verdict.machine).is_some_and(|m| status::of_machine(m, verdict, now).is_some())
+        }) || plan.keys.iter().any(|key| key.approved.as_ref().is_some_and(decide::Verdict::is_waiting))
+    }
+
+    /// Whether the disk key is as planned.
+    async fn apply_disk_key(&self, plan: &mut Plan) -> Result<bool, ReconcileError> {
+        match &plan.disk_key {
+            DiskKeyStep::Nothing => Ok(true),
+            DiskKeyStep::Create { machine_uid } => self.create_disk_key(machine_uid).await,
+            DiskKeyStep::Own { secret, machine_uid } => {
+                self.own_disk_key(secret, machine_uid.as_deref()).await
+            }
+            DiskKeyStep::Verify { secret, machine_uid } => {
+                let held = self.ctx.writer.verify_secret(secret).await?;
+                let entry = held.and_then(|held| held.data?.remove(build::DISK_KEY_ENTRY));
+                if entry.is_some_and(|entry| !entry.0.is_empty()) {
+                    return Ok(true);
+                }
+                let id = self.observed.situation.machine_id.as_deref().unwrap_or_default();
+                let created = decide::created(&trusted_crds::names::disk_key_secret(id));
+                for verdict in &mut plan.machines {
+                    if verdict.attestation_key.is_some()
+                        || verdict.key_ready.as_ref().is_some_and(|v| v.status)
+                    {
+                        verdict.key_ready = Some(created.clone());
+                    }
+                }
+                self.create_disk_key(machine_uid).await
+            }
+        }
+    }
+
+    async fn create_disk_key(&self, machine_uid: &str) -> Result<bool, ReconcileError> {
+        let Some(machine) = self.machine(machine_uid) else { return Ok(false) };
+        let mut random = [0; 32];
+        getrandom::fill(&mut random).map_err(|error| ReconcileError::Random(error.to_string()))?;
+        let retention = self.observed.situation.cluster.map(|cluster| cluster.retention).unwrap_or_default();
+        let owned = retention == trusted_crds::DiskKeyRetention::Delete;
+        let secret = build::disk_key(machine, &random, owned);
+        let created = self.ctx.writer.create(&secret).await?;
+        if matches!(created, Created::New(_)) {
+            tracing::info!(machine = machine.name_any(), secret = secret.name_any(), "disk key created");
+        }
+        Ok(matches!(created, Created::New(_)))
+    }
+
+    async fn own_disk_key(&self, secret: &str, machine_uid: Option<&str>) -> Result<bool, ReconcileError> {
+        let owners: Vec<_> = machine_uid
+            .and_then(|uid| self.machine(uid))
+            .map(|m| build::owner_reference(&**m))
+            .into_iter()
+            .collect();
+        self.set_owners(secret, &owners).await
+    }
+
+    async fn set_owners(
+        &self,
+        secret: &str,
+        owners: &[k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference],
+    ) -> Result<bool, ReconcileError> {
+        let Some(held) = self.observed.secrets.iter().find(|held| held.name_any() == secret) else {
+            return Ok(false);
+        };
+        let patch = build::ownership_patch(owners);
+        self.ctx.writer.merge_patch::<SecretMeta>(Target::exactly(&**held), patch).await?;
+        tracing::info!(secret, owners = owners.len(), "owner of a Secret changed");
+        Ok(true)
+    }
+
+    /// Whether the binding is as planned; not when another key, worker or leader was faster.
+    async fn apply_binding(&self, step: &BindingStep) -> Result<bool, ReconcileError> {
+        match step {
+            BindingStep::Keep => Ok(true),
+            BindingStep::Bind { key, by_hand } => self.bind(*key, *by_hand).await,
+            BindingStep::Unbind { secret, uid } => self.unbind(secret, uid).await.map(|()| true),
+            BindingStep::Replace { secret, uid, key } => {
+                self.unbind(secret, uid).await?;
+                self.bind(*key, true).await
+            }
+            BindingStep::Adopt { secret, key, .. } => {
+                let owner = build::owner_reference(&*self.observed.keys[*key]);
+                self.set_owners(secret, &[owner]).await
+            }
+        }
+    }
+
+    async fn unbind(&self, secret: &str, uid: &str) -> Result<(), ReconcileError> {
+        let target = Target { name: secret, uid, resource_version: None };
+        self.ctx.writer.delete::<SecretMeta>(target).await?;
+        tracing::info!(secret, "key is no longer trusted here");
+        Ok(())
+    }
+
+    async fn bind(&self, index: usize, by_hand: bool) -> Result<bool, ReconcileError> {
+        let key = &self.observed.keys[index];
+        let (Some(name), Ok(public_key)) =
+            (self.subject.binding_secret(), PublicKey::from_pem(&key.spec.public_key))
+        else {
+            return Ok(false);
+        };
+        let fingerprint = public_key.fingerprint();
+        let settled = |holder: &str| self.ctx.caches.secrets.is_current(&self.ctx.key(holder));
+        if !self.claims.claim(fingerprint, &name, settled) {
+            return Ok(false);
+        }
+        // Looked at again under the claim: another machine may have bound the key since it was observed.
+        let bound = !self.is_bound_elsewhere(fingerprint, &name)
+            && matches!(
+                self.ctx.writer.create(&build::binding(&name, key, &public_key, by_hand)).await.inspect_err(
+                    |_| {
+                        self.claims.release(fingerprint, &name);
+                    }
+                )?,
+                Created::New(_)
+            );
+        if bound {
+            tracing::info!(key = key.name_any(), secret = name, %fingerprint, by_hand, "key bound");
+        } else {
+            self.claims.release(fingerprint, &name);
+        }
+        Ok(bound)
+    }
+
+    fn is_bound_elsewhere(&self, fingerprint: &Fingerprint, name: &str) -> bool {
+        let holding = self.ctx.caches.secrets.by_index(index::FINGERPRINT, &fingerprint.to_string());
+        holding.iter().any(|secret| is_managed(secret) && secret.name_any() != name)
+    }
+
+    /// Owner first, then status, so that a trusted key never outlives its Machine.
+    async fn apply_key(
+        &self,
+        index: usize,
+        verdict: &KeyVerdict,
+        held_back: bool,
+    ) -> Result<(), ReconcileError> {
+        let key = &self.observed.keys[index];
+        let owners = match &verdict.owner {
+            Ownership::Keep => None,
+            Ownership::Nobody => Some(Vec::new()),
+            Ownership::Machine(uid) => {
+                self.machine(uid).map(|machine| vec![build::owner_reference(&**machine)])
+            }
+        };
+        let owned = match owners {
+            None => None,
+            Some(owners) => {
+                let patch = build::ownership_patch(&owners);
+                Some(self.ctx.writer.merge_patch::<AttestationKey>(Target::exactly(&**key), patch).await?)
+            }
+        };
+        let Some(approved) = &verdict.approved else { return Ok(()) };
+        if held_back && approved.is_waiting() {
+            return Ok(());
+        }
+        let fingerprint = self.observed.situation.keys[index].key.as_ref().ok();
+        let Some(status) = status::of_key(key, fingerprint, approved, Timestamp::now()) else {
+            return Ok(());
+        };
+        let target = owned.as_ref().map_or_else(|| Target::exactly(&**key), Target::exactly);
+        self.ctx.writer.apply_status::<AttestationKey>(target, status::document(&status)?).await?;
+        tracing::info!(
+            key = key.name_any(),
+            condition = APPROVED,
+            status = approved.status,
+            reason = approved.reason,
+            row = ?verdict.row,
+            "key decided"
+        );
+        Ok(())
+    }
+
+    async fn apply_machines(&self, plan: &Plan) -> Result<(), ReconcileError> {
+        for verdict in &plan.machines {
+            let machine = self.observed.machines.iter().find(|machine| machine.name_any() == verdict.machine);
+            let Some(machine) = machine else { continue };
+            let Some(status) = status::of_machine(machine, verdict, Timestamp::now()) else { continue };
+            let target = Target::exactly(&**machine);
+            self.ctx.writer.apply_status::<Machine>(target, status::document(&status)?).await?;
+            tracing::info!(
+                machine = verdict.machine,
+                key_ready = verdict.key_ready.as_ref().map(|v| v.reason),
+                bound = verdict.bound.as_ref().map(|v| v.reason),
+                "machine decided"
+            );
+        }
+        Ok(())
+    }
+
+    fn machine(&self, uid: &str) -> Option<&Arc<Machine>> {
+        self.observed.machines.iter().find(|machine| machine.uid().as_deref() == Some(uid))
+    }
+}
+
+/// Takes back what the plan says of a key that was not bound after all.
+fn unsettle(plan: &mut Plan) {
+    for verdict in &mut plan.keys {
+        if verdict.approved.as_ref().is_some_and(|approved| approved.status) {
+            verdict.approved = None;
+        }
+    }
+    for machine in &mut plan.machines {
+        if machine.attestation_key.is_some() {
+            machine.bound = None;
+        }
+    }
+}

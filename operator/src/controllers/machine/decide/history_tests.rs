@@ -1,0 +1,319 @@
+//! Random histories of people, registrations, deletions, crashes and stale stores: whatever happens, never two
+//! keys trusted for one machine, never one key for two, never a refused key trusted without a person.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+use trusted_crds::{ApprovalPolicy, Decision, Fingerprint, reason};
+
+use super::key::BindingStep;
+use super::key_tests::fingerprint;
+use super::{Plan, decide};
+use crate::controllers::machine::situation::{
+    Binding, BindingOwner, ByHand, Cluster, KeyFacts, MachineFacts, Situation,
+};
+
+const MACHINES: [&str; 2] = ["m0", "m1"];
+
+/// Something that happens in the cluster.
+#[derive(Clone, Debug)]
+enum Event {
+    CreateMachine(usize),
+    DeleteMachine(usize),
+    /// Register key number `key` for a machine id.
+    Register {
+        machine: usize,
+        key: u8,
+    },
+    DeleteKey(usize),
+    Decide {
+        object: usize,
+        decision: Option<Decision>,
+    },
+    Policy(ApprovalPolicy),
+    /// A pass over a machine id that may stop after some of its writes, on stores that may be behind.
+    Reconcile {
+        machine: usize,
+        stop_after: usize,
+        stale: bool,
+    },
+}
+
+fn events() -> impl Strategy<Value = Vec<Event>> {
+    let machine = 0..MACHINES.len();
+    let decision = prop_oneof![Just(None), Just(Some(Decision::Approved)), Just(Some(Decision::Denied))];
+    let policy = prop_oneof![Just(ApprovalPolicy::Automatic), Just(ApprovalPolicy::Manual)];
+    let event = prop_oneof![
+        1 => machine.clone().prop_map(Event::CreateMachine),
+        1 => machine.clone().prop_map(Event::DeleteMachine),
+        3 => (machine.clone(), 1_u8..5).prop_map(|(machine, key)| Event::Register { machine, key }),
+        1 => (0_usize..6).prop_map(Event::DeleteKey),
+        2 => (0_usize..6, decision).prop_map(|(object, decision)| Event::Decide { object, decision }),
+        1 => policy.prop_map(Event::Policy),
+        8 => (machine, 0_usize..6, any::<bool>())
+            .prop_map(|(machine, stop_after, stale)| Event::Reconcile { machine, stop_after, stale }),
+    ];
+    prop::collection::vec(event, 1..60)
+}
+
+#[derive(Clone, Debug)]
+struct KeyObject {
+    machine: usize,
+    facts: KeyFacts,
+}
+
+/// What the API server stores.
+#[derive(Clone, Debug, Default)]
+struct World {
+    clock: i64,
+    policy: ApprovalPolicy,
+    machines: BTreeMap<usize, MachineFacts>,
+    keys: Vec<KeyObject>,
+    bindings: BTreeMap<usize, (Binding, String)>,
+}
+
+/// A world, the older view of it that a store may still hold, and what may never be trusted by itself.
+#[derive(Debug, Default)]
+struct History {
+    world: World,
+    before: World,
+    /// Objects that were told they are refused and that no person has approved since.
+    refused: BTreeSet<String>,
+}
+
+impl History {
+    fn step(&mut self, event: &Event) {
+        let before = self.world.clone();
+        self.world.clock += 1;
+        if let Event::Reconcile { machine, stop_after, stale } = event {
+            self.reconcile(*machine, *stop_after, *stale);
+            // A store may be behind the world, but the ledger keeps it from being behind our own writes.
+            self.before = self.world.clone();
+        } else {
+            self.happen(event);
+            self.before = before;
+        }
+        self.check();
+    }
+
+    fn happen(&mut self, event: &Event) {
+        let world = &mut self.world;
+        let age = (world.clock, format!("uid-{}", world.clock));
+        match *event {
+            Event::CreateMachine(machine) => {
+                world.machines.entry(machine).or_insert_with(|| MachineFacts {
+                    name: MACHINES[machine].into(),
+                    uid: age.1.clone(),
+                    age,
+                    ..Default::default()
+                });
+            }
+            Event::DeleteMachine(machine) => {
+                world.machines.remove(&machine);
+            }
+            Event::Register { machine, key } if world.keys.len() < 6 => {
+                let facts = KeyFacts {
+                    name: format!("key-{}", age.1),
+                    uid: age.1.clone(),
+                    age,
+                    deleting: false,
+                    key: Ok(fingerprint(key)),
+                    approval: None,
+                    owner_machines: vec![],
+                    reason: None,
+                };
+                world.keys.push(KeyObject { machine, facts });
+            }
+            Event::DeleteKey(object) if object < world.keys.len() => {
+                world.keys.remove(object);
+            }
+            Event::Decide { object, decision } if object < world.keys.len() => {
+                let facts = &mut world.keys[object].facts;
+                let own = facts.key.clone().unwrap().to_string();
+                facts.approval = decision.map(|decision| (decision, own));
+                if decision == Some(Decision::Approved) {
+                    self.refused.remove(&facts.uid);
+                }
+            }
+            Event::Policy(policy) => world.policy = policy,
+            _ => {}
+        }
+        self.collect_garbage();
+    }
+
+    fn collect_garbage(&mut self) {
+        let machines: BTreeSet<String> =
+            self.world.machines.values().map(|machine| machine.uid.clone()).collect();
+        self.world.keys.retain(|key| {
+            let owners = &key.facts.owner_machines;
+            owners.is_empty() || owners.iter().any(|owner| machines.contains(owner))
+        });
+        let live: BTreeSet<&String> = self.world.keys.iter().map(|key| &key.facts.uid).collect();
+        self.world.bindings.retain(|_, (_, owner)| live.contains(owner));
+    }
+
+    /// One pass: decides on a view, writes into the world as the API server would let it.
+    fn reconcile(&mut self, machine: usize, stop_after: usize, stale: bool) {
+        let view = if stale { &self.before } else { &self.world };
+        let situation = situation(view, machine);
+        let uids: Vec<String> = situation.keys.iter().map(|key| key.uid.clone()).collect();
+        let versions: Vec<KeyFacts> = situation.keys.clone();
+        let plan = decide(&situation);
+        let mut writes = 0;
+        let mut stopped = || {
+            writes += 1;
+            writes > stop_after
+        };
+        if stopped() || !self.write_binding(machine, &plan, &uids) {
+            return;
+        }
+        for ((uid, seen), verdict) in uids.iter().zip(&versions).zip(&plan.keys) {
+            if stopped() {
+                return;
+            }
+            let Some(object) = self.world.keys.iter_mut().find(|key| key.facts.uid == *uid) else { continue };
+            // A status carries the resourceVersion of the decision.
+            if object.facts != *seen {
+                continue;
+            }
+            if let super::Ownership::Machine(owner) = &verdict.owner {
+                object.facts.owner_machines = vec![owner.clone()];
+            }
+            if let Some(approved) = &verdict.approved {
+                object.facts.reason = Some(approved.reason.to_owned());
+                let refusal = [reason::CONFLICT, reason::SUPERSEDED, reason::DENIED, reason::WITHDRAWN];
+                if refusal.contains(&approved.reason) {
+                    self.refused.insert(uid.clone());
+                }
+            }
+        }
+        self.collect_garbage();
+    }
+
+    /// Whether the pass goes on: not when a create met an existing object.
+    fn write_binding(&mut self, machine: usize, plan: &Plan, uids: &[String]) -> bool {
+        match &plan.binding {
+            BindingStep::Keep | BindingStep::Adopt { .. } => true,
+            BindingStep::Unbind { uid, .. } => {
+                self.unbind(machine, uid);
+                true
+            }
+            BindingStep::Bind { key, by_hand } => self.bind(machine, &uids[*key], *by_hand),
+            BindingStep::Replace { uid, key, .. } => {
+                self.unbind(machine, uid);
+                self.bind(machine, &uids[*key], true)
+            }
+        }
+    }
+
+    fn unbind(&mut self, machine: usize, uid: &str) {
+        if self.world.bindings.get(&machine).is_some_and(|(binding, _)| binding.uid == uid) {
+            self.world.bindings.remove(&machine);
+        }
+    }
+
+    fn bind(&mut self, machine: usize, owner: &str, by_hand: bool) -> bool {
+        let Some(key) = self.world.keys.iter().find(|key| key.facts.uid == owner) else { return false };
+        let held = key.facts.key.clone().unwrap();
+        // The claim of this process, looked up again in the store just before the write.
+        let elsewhere = |(other, (binding, _)): (&usize, &(Binding, String))| {
+            *other != machine && binding.fingerprint.as_ref() == Some(&held)
+        };
+        if self.world.bindings.contains_key(&machine) || self.world.bindings.iter().any(elsewhere) {
+            return false;
+        }
+        let clock = self.world.clock;
+        let binding = Binding {
+            secret: format!("ak-{}", MACHINES[machine]),
+            uid: format!("binding-{clock}"),
+            age: (clock, format!("binding-{clock}")),
+            fingerprint: Some(held),
+            by_hand,
+            owner: BindingOwner::Live,
+        };
+        self.world.bindings.insert(machine, (binding, owner.to_owned()));
+        true
+    }
+
+    fn check(&self) {
+        let mut serving = BTreeSet::new();
+        for (machine, (binding, owner)) in &self.world.bindings {
+            let held = binding.fingerprint.clone().unwrap();
+            assert!(serving.insert(held.clone()), "one key serves two machines");
+            let key = self.world.keys.iter().find(|key| key.facts.uid == *owner).unwrap();
+            assert_eq!(key.machine, *machine, "a key serves a machine it does not name");
+        }
+        for machine in 0..MACHINES.len() {
+            let trusted = |key: &&KeyObject| {
+                let told = key.facts.reason.as_deref();
+                key.machine == machine
+                    && (told == Some(reason::MACHINE_CREATED) || told == Some(reason::MANUALLY_APPROVED))
+            };
+            let bound =
+                self.world.bindings.get(&machine).and_then(|(binding, _)| binding.fingerprint.clone());
+            let told: BTreeSet<Fingerprint> =
+                self.world.keys.iter().filter(trusted).map(|key| key.facts.key.clone().unwrap()).collect();
+            let bound_and_told: Vec<_> = told.iter().filter(|held| Some(*held) == bound.as_ref()).collect();
+            assert!(bound_and_told.len() <= 1);
+        }
+    }
+
+    /// After every machine id was looked at on fresh stores until nothing changes, words and deeds agree.
+    fn settle(&mut self) {
+        for _ in 0..8 {
+            for machine in 0..MACHINES.len() {
+                self.step(&Event::Reconcile { machine, stop_after: usize::MAX, stale: false });
+            }
+        }
+        for object in &self.world.keys {
+            let held = object.facts.key.clone().unwrap();
+            let bound = self.world.bindings.get(&object.machine).and_then(|(b, _)| b.fingerprint.clone());
+            let told = object.facts.reason.as_deref().unwrap_or_default();
+            let trusted = [reason::MACHINE_CREATED, reason::MANUALLY_APPROVED].contains(&told);
+            assert_eq!(trusted, bound.as_ref() == Some(&held), "{told} of {object:?}, bound {bound:?}");
+        }
+    }
+}
+
+fn situation(world: &World, machine: usize) -> Situation {
+    let keys: Vec<KeyFacts> =
+        world.keys.iter().filter(|key| key.machine == machine).map(|key| key.facts.clone()).collect();
+    let own: BTreeSet<Fingerprint> = keys.iter().filter_map(|key| key.key.clone().ok()).collect();
+    let denied = world.keys.iter().filter(|key| key.facts.decision() == Some(Decision::Denied));
+    let elsewhere = world.bindings.iter().filter(|(other, _)| **other != machine);
+    Situation {
+        cluster: Some(Cluster { policy: world.policy, ..Default::default() }),
+        machine_id: Some(MACHINES[machine].into()),
+        machines: world.machines.get(&machine).cloned().into_iter().collect(),
+        elsewhere: elsewhere
+            .filter(|(_, (binding, _))| binding.fingerprint.as_ref().is_some_and(|held| own.contains(held)))
+            .map(|(_, (binding, _))| binding.clone())
+            .collect(),
+        denied: denied.filter_map(|key| key.facts.key.clone().ok()).collect(),
+        binding: world.bindings.get(&machine).map(|(binding, _)| binding.clone()),
+        keys,
+        by_hand: ByHand::Protected,
+        ..Default::default()
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..Default::default() })]
+
+    #[test]
+    fn first_key_wins_through_any_history(events in events()) {
+        let mut history = History::default();
+        for event in &events {
+            let refused_before = history.refused.clone();
+            history.step(event);
+            // A refused key comes to be trusted only through a person, who takes it off the list.
+            for uid in refused_before.intersection(&history.refused) {
+                let object = history.world.keys.iter().find(|key| key.facts.uid == *uid);
+                let owns = history.world.bindings.values().any(|(binding, owner)| owner == uid && !binding.by_hand);
+                let bound_before = history.before.bindings.values().any(|(_, owner)| owner == uid);
+                prop_assert!(object.is_none() || !owns || bound_before, "refused and then bound: {:?}", object);
+            }
+        }
+        history.settle();
+    }
+}

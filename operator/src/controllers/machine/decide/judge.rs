@@ -1,0 +1,221 @@
+//! The decision table of docs/invariants.md, one row after the other, for one key at a time.
+
+use trusted_crds::{ApprovalPolicy, Fingerprint, reason};
+
+use super::Verdict;
+use super::key::{Judged, Row, Wants};
+use crate::controllers::machine::situation::{Binding, BindingOwner, ByHand, Cluster, KeyFacts, Situation};
+
+/// The verdict on one key, by the first row that matches.
+pub(super) fn judge(key: &KeyFacts, situation: &Situation) -> Judged {
+    let fingerprint = match &key.key {
+        _ if key.deleting => return Judged::unchanged(Row::Leaving),
+        Ok(fingerprint) => Some(fingerprint),
+        Err(_) => None,
+    };
+    let denied = fingerprint.is_some_and(|fingerprint| situation.denied.contains(fingerprint));
+    let live = situation.served_machine().map(|machine| machine.uid.as_str());
+    if !denied && key.owner_machines.iter().any(|uid| Some(uid.as_str()) != live) {
+        return Judged::unchanged(Row::Leaving);
+    }
+    let fingerprint = match &key.key {
+        Ok(fingerprint) => fingerprint,
+        Err(error) => {
+            let message = format!("spec.publicKey is not usable: {error}. Register a new AttestationKey");
+            return Judged::new(Row::Invalid, Verdict::no(reason::INVALID_KEY, message));
+        }
+    };
+    if denied {
+        let message =
+            "a person denied this key; approve it with `kubectl trusted approve-ak --override-denial`";
+        return Judged::new(Row::Denied, Verdict::no(reason::DENIED, message));
+    }
+    if key.approval.is_some() && key.decision().is_none() {
+        let message = "spec.approval names another fingerprint than this key has; approve it again";
+        return Judged::new(Row::Mismatch, Verdict::no(reason::APPROVAL_MISMATCH, message));
+    }
+    let bound = situation.binding.as_ref().filter(|binding| binding.holds(fingerprint));
+    match (bound, situation.cluster) {
+        (Some(binding), _) => judge_bound(fingerprint, binding, situation),
+        (None, Some(cluster)) => judge_unbound(key, fingerprint, cluster, situation),
+        (None, None) => Judged::new(
+            Row::NoCluster,
+            Verdict::no(
+                reason::AWAITING_CLUSTER,
+                "no TrustedExecutionCluster is served in this namespace; create one, then keys are decided on",
+            ),
+        ),
+    }
+}
+
+/// Row 6: the binding holds this key.
+fn judge_bound(fingerprint: &Fingerprint, binding: &Binding, situation: &Situation) -> Judged {
+    let older = |other: &&Binding| other.holds(fingerprint) && other.age < binding.age;
+    if let Some(other) = situation.elsewhere.iter().find(older) {
+        return bound_elsewhere(other).wanting(Wants::Unbind);
+    }
+    let wants = if binding.owner == BindingOwner::Nobody { Wants::Adopt } else { Wants::Nothing };
+    if situation.is_approved_by_hand(fingerprint) {
+        return Judged::new(Row::Bound, by_hand()).wanting(wants);
+    }
+    if binding.by_hand || needed_person(fingerprint, situation) {
+        return withdrawn(Row::Bound).wanting(Wants::Unbind);
+    }
+    Judged::new(Row::Bound, Verdict::yes(reason::MACHINE_CREATED, "first key of its machine")).wanting(wants)
+}
+
+/// Rows 6a to 14: the binding does not hold this key.
+fn judge_unbound(
+    key: &KeyFacts,
+    fingerprint: &Fingerprint,
+    cluster: Cluster,
+    situation: &Situation,
+) -> Judged {
+    let elsewhere =
+        || situation.elsewhere.iter().filter(|other| other.fingerprint.as_ref() == Some(fingerprint));
+    if let Some(other) = elsewhere().find(|other| other.holds(fingerprint)) {
+        return bound_elsewhere(other);
+    }
+    let leaving = |binding: &Binding| {
+        let denied = binding.fingerprint.as_ref().is_some_and(|held| situation.denied.contains(held));
+        binding.owner == BindingOwner::Leaving || denied
+    };
+    if elsewhere().any(leaving) || situation.binding.as_ref().is_some_and(leaving) {
+        return Judged::unchanged(Row::Unsettled);
+    }
+    let approved = situation.is_approved_by_hand(fingerprint);
+    if approved && situation.by_hand == ByHand::Unprotected && may_take_effect(situation) {
+        return Judged::new(Row::NeedsPerson, unprotected());
+    }
+    match &situation.binding {
+        Some(binding) if approved && may_be_displaced(binding, situation) => {
+            Judged::new(Row::Displaces, by_hand()).wanting(Wants::Displace)
+        }
+        // These say more than Conflict would, and refuse as well.
+        Some(_) if [Some(reason::SUPERSEDED), Some(reason::WITHDRAWN)].contains(&key.reason.as_deref()) => {
+            Judged::unchanged(Row::Taken)
+        }
+        Some(binding) => Judged::new(Row::Taken, taken(binding)),
+        None if approved => Judged::new(Row::ByHand, by_hand()).wanting(Wants::Bind { by_hand: true }),
+        None => judge_without_approval(key, fingerprint, cluster, situation),
+    }
+}
+
+/// Rows 10 to 14: nothing is bound and no person has trusted the key.
+fn judge_without_approval(
+    key: &KeyFacts,
+    fingerprint: &Fingerprint,
+    cluster: Cluster,
+    situation: &Situation,
+) -> Judged {
+    if told_before(fingerprint, situation, &[reason::MANUALLY_APPROVED]).is_some() {
+        return withdrawn(Row::RefusedBefore);
+    }
+    let needs_person =
+        |message: &str| Judged::new(Row::NeedsPerson, Verdict::no(reason::AWAITING_APPROVAL, message));
+    let Some(machine_id) = &situation.machine_id else {
+        if key.reason.as_deref() == Some(reason::WITHDRAWN) {
+            return Judged::unchanged(Row::RefusedBefore);
+        }
+        return needs_person(
+            "spec.uuid names no machine id, so only a person can trust this key: `kubectl trusted approve-ak`",
+        );
+    };
+    match refusal(fingerprint, situation) {
+        Some((_, refused)) if refused.name == key.name => return Judged::unchanged(Row::RefusedBefore),
+        Some((reason, refused)) => {
+            let message = format!("the same key was refused as AttestationKey {}", refused.name);
+            return Judged::new(Row::RefusedBefore, Verdict::no(reason, message));
+        }
+        None => {}
+    }
+    if situation.served_machine().is_none() {
+        let message = format!("no Machine with spec.id {machine_id} exists yet");
+        return Judged::new(Row::NoMachine, Verdict::no(reason::AWAITING_MACHINE, message));
+    }
+    if cluster.policy == ApprovalPolicy::Manual {
+        return needs_person("the cluster's attestationKeyApproval is Manual: `kubectl trusted approve-ak`");
+    }
+    Judged::new(Row::First, Verdict::yes(reason::MACHINE_CREATED, "first key of its machine"))
+        .wanting(Wants::Bind { by_hand: false })
+}
+
+/// The refusal this key met before, on this object or on another of the same machine: without a person it is
+/// never trusted again, under whatever name.
+fn refusal<'a>(fingerprint: &Fingerprint, situation: &'a Situation) -> Option<(&'static str, &'a KeyFacts)> {
+    const REFUSALS: [&str; 5] =
+        [reason::CONFLICT, reason::SUPERSEDED, reason::DENIED, reason::WITHDRAWN, reason::APPROVAL_MISMATCH];
+    told_before(fingerprint, situation, &REFUSALS)
+}
+
+/// Whether a bound key rests on a person's word that is gone by now, or on one that was about to be carried out
+/// when we were stopped.
+fn needed_person(fingerprint: &Fingerprint, situation: &Situation) -> bool {
+    const BY_A_PERSON: [&str; 4] =
+        [reason::MANUALLY_APPROVED, reason::DENIED, reason::WITHDRAWN, reason::SUPERSEDED];
+    told_before(fingerprint, situation, &BY_A_PERSON).is_some()
+}
+
+/// The first of `reasons` that any object with this key was told, and that object.
+fn told_before<'a>(
+    fingerprint: &Fingerprint,
+    situation: &'a Situation,
+    reasons: &[&'static str],
+) -> Option<(&'static str, &'a KeyFacts)> {
+    let same_key = |key: &&KeyFacts| !key.deleting && key.key.as_ref() == Ok(fingerprint);
+    situation.keys.iter().filter(same_key).find_map(|key| {
+        let told = reasons.iter().find(|reason| key.reason.as_deref() == Some(**reason))?;
+        Some((*told, key))
+    })
+}
+
+/// Whether an approval by hand could bind a key here at all.
+fn may_take_effect(situation: &Situation) -> bool {
+    situation.binding.as_ref().is_none_or(|binding| may_be_displaced(binding, situation))
+}
+
+/// A person's choice displaces a key that nobody chose; it never displaces another person's choice, nor a Secret
+/// that is not ours.
+fn may_be_displaced(binding: &Binding, situation: &Situation) -> bool {
+    binding.fingerprint.as_ref().is_some_and(|held| !situation.is_approved_by_hand(held))
+}
+
+fn by_hand() -> Verdict {
+    Verdict::yes(reason::MANUALLY_APPROVED, "a person approved this key, see spec.approval")
+}
+
+fn withdrawn(row: Row) -> Judged {
+    let message = "the approval by hand was removed; approve the key again to trust it";
+    Judged::new(row, Verdict::no(reason::WITHDRAWN, message))
+}
+
+fn bound_elsewhere(other: &Binding) -> Judged {
+    let message = format!(
+        "this key is bound already, in Secret {}; a key serves one machine. Delete the other Machine or \
+         AttestationKey first",
+        other.secret
+    );
+    Judged::new(Row::BoundElsewhere, Verdict::no(reason::CONFLICT, message))
+}
+
+fn taken(binding: &Binding) -> Verdict {
+    let message = match &binding.fingerprint {
+        Some(held) => format!(
+            "the machine is bound to another key, {held}; to trust this one instead run `kubectl trusted \
+             approve-ak`, with --replace if a person chose the other"
+        ),
+        None => format!(
+            "Secret {} exists but is not managed by trusted-operator; it is left untouched. Rename or delete it",
+            binding.secret
+        ),
+    };
+    Verdict::no(reason::CONFLICT, message)
+}
+
+fn unprotected() -> Verdict {
+    Verdict::no(
+        reason::AWAITING_APPROVAL,
+        "approved, but the admission policy that guards approvals is not in force in this namespace: apply \
+         deploy/admission and label the namespace trusted-execution-clusters.io/managed=true",
+    )
+}

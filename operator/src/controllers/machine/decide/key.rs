@@ -1,0 +1,204 @@
+//! Which attestation key is trusted: turns the verdicts on single keys into one step for all of them.
+//!
+//! The trusted key is recorded in one Secret per machine, the binding. First key wins, a key that was refused
+//! once is never trusted again without a person, and a person's denial beats everything.
+
+use trusted_crds::reason;
+
+use super::Verdict;
+use super::judge::judge;
+use crate::controllers::machine::situation::{BindingOwner, ByHand, KeyFacts, MachineFacts, Situation};
+
+/// The row of the table that decided. Rows keep the numbers they have in the documentation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Row {
+    /// 1: on its way out.
+    Leaving,
+    /// 2: no public key we accept.
+    Invalid,
+    /// 3: a person denied this key, on this object or another.
+    Denied,
+    /// 4: the approval was made for another key.
+    Mismatch,
+    /// 5: nobody is served.
+    NoCluster,
+    /// 6: the binding holds this key.
+    Bound,
+    /// 6a: the key is bound in another place.
+    BoundElsewhere,
+    /// 7: approved by hand, displaces a key that was not.
+    Displaces,
+    /// The key that row 7 displaces.
+    Displaced,
+    /// 8: another key is bound.
+    Taken,
+    /// 9 and 14: approved by hand, nothing is bound.
+    ByHand,
+    /// 10: no Machine of that id.
+    NoMachine,
+    /// 11 and 14: a person is needed.
+    NeedsPerson,
+    /// 12: refused before.
+    RefusedBefore,
+    /// 13: first key.
+    First,
+    /// Waits for the store to show who won, or for garbage collection.
+    Unsettled,
+}
+
+/// What becomes of the binding.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum BindingStep {
+    #[default]
+    Keep,
+    /// Record the key at this index of the situation's keys.
+    Bind { key: usize, by_hand: bool },
+    /// Delete the binding of this uid.
+    Unbind { secret: String, uid: String },
+    /// Delete the binding of this uid, then record the key at this index.
+    Replace { secret: String, uid: String, key: usize },
+    /// Make the key at this index the owner of a binding that has none.
+    Adopt { secret: String, uid: String, key: usize },
+}
+
+/// Who shall own an AttestationKey.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ownership {
+    Keep,
+    /// The Machine of this uid alone, so that the key leaves with it.
+    Machine(String),
+    /// Nobody, so that no deletion of a Machine washes a denial off.
+    Nobody,
+}
+
+/// What is to become of one AttestationKey.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyVerdict {
+    pub row: Row,
+    /// Its Approved condition; `None` leaves it as it is.
+    pub approved: Option<Verdict>,
+    pub owner: Ownership,
+}
+
+/// What is to become of all keys of a subject.
+pub(super) struct Keys {
+    pub(super) verdicts: Vec<KeyVerdict>,
+    pub(super) binding: BindingStep,
+    pub(super) needs_protection: bool,
+}
+
+/// Verdict on one key, and what it would like to happen to the binding.
+pub(super) struct Judged {
+    row: Row,
+    approved: Option<Verdict>,
+    wants: Wants,
+}
+
+/// What a key would like to happen to the binding.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wants {
+    Nothing,
+    Bind { by_hand: bool },
+    Displace,
+    Unbind,
+    Adopt,
+}
+
+impl Judged {
+    pub(super) fn new(row: Row, approved: Verdict) -> Self {
+        Judged { row, approved: Some(approved), wants: Wants::Nothing }
+    }
+
+    pub(super) fn unchanged(row: Row) -> Self {
+        Judged { row, approved: None, wants: Wants::Nothing }
+    }
+
+    pub(super) fn wanting(mut self, wants: Wants) -> Self {
+        self.wants = wants;
+        self
+    }
+}
+
+pub(super) fn decide(situation: &Situation) -> Keys {
+    let mut judged: Vec<Judged> = situation.keys.iter().map(|key| judge(key, situation)).collect();
+    let denied_binding = situation.binding.as_ref().filter(|binding| {
+        binding.owner != BindingOwner::Leaving
+            && binding.fingerprint.as_ref().is_some_and(|held| situation.denied.contains(held))
+    });
+    let binding = match denied_binding {
+        Some(binding) => BindingStep::Unbind { secret: binding.secret.clone(), uid: binding.uid.clone() },
+        None => settle(situation, &mut judged),
+    };
+    let by_hand = |step: &BindingStep| {
+        matches!(step, BindingStep::Bind { by_hand: true, .. } | BindingStep::Replace { .. })
+    };
+    let needs_protection = situation.by_hand == ByHand::Unknown && by_hand(&binding);
+    let verdicts = situation.keys.iter().zip(judged).map(|(key, judged)| KeyVerdict {
+        owner: ownership(key, judged.row, situation),
+        row: judged.row,
+        approved: judged.approved,
+    });
+    Keys { verdicts: verdicts.collect(), binding, needs_protection }
+}
+
+/// Turns the wishes of all keys into one step. Unbinding comes first, then a person's choice, then age; whoever
+/// asked in vain is judged again once the store shows the winner.
+fn settle(situation: &Situation, judged: &mut [Judged]) -> BindingStep {
+    let held = || situation.binding.as_ref().map(|b| (b.secret.clone(), b.uid.clone())).unwrap_or_default();
+    let first = |judged: &[Judged], wants: fn(Wants) -> bool| {
+        let candidates = (0..judged.len()).filter(|i| wants(judged[*i].wants));
+        candidates.min_by(|a, b| situation.keys[*a].age.cmp(&situation.keys[*b].age))
+    };
+    if first(judged, |wants| wants == Wants::Unbind).is_some() {
+        let (secret, uid) = held();
+        return BindingStep::Unbind { secret, uid };
+    }
+    if let Some(key) = first(judged, |wants| wants == Wants::Adopt) {
+        let (secret, uid) = held();
+        return BindingStep::Adopt { secret, uid, key };
+    }
+    let by_hand = first(judged, |wants| matches!(wants, Wants::Displace | Wants::Bind { by_hand: true }));
+    let Some(winner) = by_hand.or_else(|| first(judged, |wants| wants == Wants::Bind { by_hand: false }))
+    else {
+        return BindingStep::Keep;
+    };
+    for (index, other) in judged.iter_mut().enumerate() {
+        if index != winner && other.wants != Wants::Nothing {
+            *other = Judged::unchanged(Row::Unsettled);
+        }
+    }
+    match judged[winner].wants {
+        Wants::Displace => {
+            supersede(situation, judged, winner);
+            let (secret, uid) = held();
+            BindingStep::Replace { secret, uid, key: winner }
+        }
+        _ => BindingStep::Bind { key: winner, by_hand: by_hand.is_some() },
+    }
+}
+
+fn supersede(situation: &Situation, judged: &mut [Judged], winner: usize) {
+    let held = situation.binding.as_ref().and_then(|binding| binding.fingerprint.as_ref());
+    for (key, judged) in situation.keys.iter().zip(judged) {
+        if judged.row == Row::Bound && key.key.as_ref().ok() == held {
+            let message = format!(
+                "a person approved AttestationKey {} for this machine; approve this one by hand to trust it again",
+                situation.keys[winner].name
+            );
+            *judged = Judged::new(Row::Displaced, Verdict::no(reason::SUPERSEDED, message));
+        }
+    }
+}
+
+fn ownership(key: &KeyFacts, row: Row, situation: &Situation) -> Ownership {
+    let machine = situation.served_machine();
+    match (row, machine) {
+        (Row::Leaving, _) => Ownership::Keep,
+        (Row::Denied, _) if key.owner_machines.is_empty() => Ownership::Keep,
+        (Row::Denied, _) => Ownership::Nobody,
+        (_, Some(MachineFacts { uid, .. })) if key.owner_machines != [uid.clone()] => {
+            Ownership::Machine(uid.clone())
+        }
+        _ => Ownership::Keep,
+    }
+}

@@ -1,0 +1,209 @@
+//! Puts together what is known about one subject, from the stores alone.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use kube::{Resource, ResourceExt};
+use trusted_crds::condition::{self, APPROVED, KEY_READY};
+use trusted_crds::names::{self, MANAGED_BY, MANAGED_BY_LABEL};
+use trusted_crds::{AttestationKey, Decision, Fingerprint, Machine, PublicKey};
+
+use super::build::BOUND_BY_HAND_ANNOTATION;
+use super::situation::{
+    Age, Binding, BindingOwner, ByHand, Cluster, DiskKeyOwner, DiskKeySecret, KeyFacts, MachineFacts,
+    Situation,
+};
+use super::subject::{Subject, fingerprint_of};
+use crate::context::{Caches, Context, SecretMeta, index};
+use crate::controllers::cluster;
+
+/// A subject as the stores show it: the facts to decide on and the objects to write to.
+pub struct Observed {
+    pub situation: Situation,
+    /// In the order of `situation.machines`.
+    pub machines: Vec<Arc<Machine>>,
+    /// In the order of `situation.keys`.
+    pub keys: Vec<Arc<AttestationKey>>,
+    /// The Secrets of the subject that exist.
+    pub secrets: Vec<Arc<SecretMeta>>,
+}
+
+/// Reads a subject from the stores. `None` while an own write to it is not visible there yet.
+pub fn observe(ctx: &Context, subject: &Subject) -> Option<Observed> {
+    let caches = &ctx.caches;
+    let (machines, keys) = objects(ctx, subject);
+    let names = secret_names(subject);
+    let secrets_current = names.iter().all(|name| caches.secrets.is_current(&ctx.key(name)));
+    let machines_current = machines.iter().all(|m| caches.machines.is_current(&ctx.key(&m.name_any())));
+    let keys_current = keys.iter().all(|k| caches.attestation_keys.is_current(&ctx.key(&k.name_any())));
+    if !(secrets_current && machines_current && keys_current) {
+        return None;
+    }
+    let secrets: Vec<_> = names.iter().filter_map(|name| caches.secrets.get(&ctx.key(name))).collect();
+    let named = |name: &Option<String>| {
+        let name = name.as_deref()?;
+        secrets.iter().find(|secret| secret.name_any() == name)
+    };
+    let machine_id = match subject {
+        Subject::Machine(id) => Some(id.clone()),
+        Subject::Fingerprint(_) | Subject::Unusable(_) => None,
+    };
+    let binding = named(&subject.binding_secret()).map(|secret| binding(caches, secret));
+    let key_facts: Vec<KeyFacts> = keys.iter().map(|key| key_facts(key)).collect();
+    let fingerprints: BTreeSet<Fingerprint> = key_facts
+        .iter()
+        .filter_map(|key| key.key.clone().ok())
+        .chain(binding.iter().filter_map(|binding| binding.fingerprint.clone()))
+        .collect();
+    let situation = Situation {
+        cluster: served_cluster(caches),
+        machines: machines.iter().map(|machine| machine_facts(machine)).collect(),
+        keys: key_facts,
+        elsewhere: elsewhere(caches, subject, &fingerprints),
+        denied: fingerprints.into_iter().filter(|fingerprint| is_denied(caches, fingerprint)).collect(),
+        binding,
+        disk_key: named(&machine_id.as_deref().map(names::disk_key_secret)).map(|secret| disk_key(secret)),
+        former_disk_key: named(&machine_id).map(|secret| disk_key(secret)),
+        machine_id,
+        by_hand: ByHand::Unknown,
+    };
+    Some(Observed { situation, machines, keys, secrets })
+}
+
+fn objects(ctx: &Context, subject: &Subject) -> (Vec<Arc<Machine>>, Vec<Arc<AttestationKey>>) {
+    let caches = &ctx.caches;
+    match subject {
+        Subject::Machine(id) => {
+            (caches.machines.by_index(index::ID, id), caches.attestation_keys.by_index(index::UUID, id))
+        }
+        Subject::Fingerprint(fingerprint) => {
+            let mut keys = caches.attestation_keys.by_index(index::FINGERPRINT, &fingerprint.to_string());
+            keys.retain(|key| Subject::of_key(key) == *subject);
+            (Vec::new(), keys)
+        }
+        Subject::Unusable(name) => {
+            (Vec::new(), caches.attestation_keys.get(&ctx.key(name)).into_iter().collect())
+        }
+    }
+}
+
+fn secret_names(subject: &Subject) -> Vec<String> {
+    let mut names: Vec<String> = subject.binding_secret().into_iter().collect();
+    if let Subject::Machine(id) = subject {
+        names.extend([names::disk_key_secret(id), id.clone()]);
+    }
+    names
+}
+
+fn served_cluster(caches: &Caches) -> Option<Cluster> {
+    let cluster = cluster::served(caches).filter(|cluster| cluster.metadata.deletion_timestamp.is_none())?;
+    Some(Cluster {
+        policy: cluster.spec.attestation_key_approval.unwrap_or_default(),
+        retention: cluster.spec.disk_key_retention.unwrap_or_default(),
+    })
+}
+
+fn age(object: &impl Resource) -> Age {
+    let meta = object.meta();
+    let created = meta.creation_timestamp.as_ref().map_or(i64::MAX, |time| time.0.as_second());
+    (created, meta.uid.clone().unwrap_or_default())
+}
+
+fn machine_facts(machine: &Machine) -> MachineFacts {
+    let conditions = machine.status.as_ref().map(|status| status.conditions.as_slice()).unwrap_or_default();
+    MachineFacts {
+        name: machine.name_any(),
+        uid: machine.uid().unwrap_or_default(),
+        age: age(machine),
+        deleting: machine.metadata.deletion_timestamp.is_some(),
+        key_ready_reason: condition::find(conditions, KEY_READY).map(|condition| condition.reason.clone()),
+    }
+}
+
+fn key_facts(key: &AttestationKey) -> KeyFacts {
+    let conditions = key.status.as_ref().map(|status| status.conditions.as_slice()).unwrap_or_default();
+    let owners = key.owner_references().iter().filter(|owner| owner.kind == "Machine");
+    KeyFacts {
+        name: key.name_any(),
+        uid: key.uid().unwrap_or_default(),
+        age: age(key),
+        deleting: key.metadata.deletion_timestamp.is_some(),
+        key: PublicKey::from_pem(&key.spec.public_key).map(|public_key| public_key.fingerprint().clone()),
+        approval: key.spec.approval.as_ref().map(|a| (a.decision, a.fingerprint.clone())),
+        owner_machines: owners.map(|owner| owner.uid.clone()).collect(),
+        reason: condition::find(conditions, APPROVED).map(|condition| condition.reason.clone()),
+    }
+}
+
+/// Whether any AttestationKey with this key carries a denial that was made for it.
+fn is_denied(caches: &Caches, fingerprint: &Fingerprint) -> bool {
+    let value = fingerprint.to_string();
+    caches.attestation_keys.by_index(index::FINGERPRINT, &value).iter().any(|key| {
+        key.spec
+            .approval
+            .as_ref()
+            .is_some_and(|approval| approval.decision == Decision::Denied && approval.fingerprint == value)
+    })
+}
+
+pub fn is_managed(secret: &SecretMeta) -> bool {
+    secret.labels().get(MANAGED_BY_LABEL).is_some_and(|by| by == MANAGED_BY)
+}
+
+fn binding(caches: &Caches, secret: &SecretMeta) -> Binding {
+    let owners = secret.owner_references();
+    let is_live = |uid: &str| {
+        let names = owners.iter().filter(|owner| owner.kind == "AttestationKey" && owner.uid == uid);
+        names.into_iter().any(|owner| {
+            let namespace = secret.namespace().unwrap_or_default();
+            let key = cachelib::Key { namespace, name: owner.name.clone() };
+            caches.attestation_keys.get(&key).is_some_and(|held| {
+                held.uid().as_deref() == Some(uid) && held.metadata.deletion_timestamp.is_none()
+            })
+        })
+    };
+    let owner = if secret.meta().deletion_timestamp.is_some() {
+        BindingOwner::Leaving
+    } else if owners.is_empty() {
+        BindingOwner::Nobody
+    } else if owners.iter().any(|owner| is_live(&owner.uid)) {
+        BindingOwner::Live
+    } else {
+        BindingOwner::Leaving
+    };
+    Binding {
+        secret: secret.name_any(),
+        uid: secret.uid().unwrap_or_default(),
+        age: age(secret),
+        fingerprint: fingerprint_of(secret).filter(|_| is_managed(secret)),
+        by_hand: secret.annotations().contains_key(BOUND_BY_HAND_ANNOTATION),
+        owner,
+    }
+}
+
+fn elsewhere(caches: &Caches, subject: &Subject, fingerprints: &BTreeSet<Fingerprint>) -> Vec<Binding> {
+    let own = subject.binding_secret();
+    let holding =
+        |fingerprint: &Fingerprint| caches.secrets.by_index(index::FINGERPRINT, &fingerprint.to_string());
+    fingerprints
+        .iter()
+        .flat_map(holding)
+        .filter(|secret| is_managed(secret) && Some(secret.name_any()) != own)
+        .map(|secret| binding(caches, &secret))
+        .collect()
+}
+
+fn disk_key(secret: &SecretMeta) -> DiskKeySecret {
+    let owner = match secret.owner_references() {
+        [] => DiskKeyOwner::Nobody,
+        [owner] if owner.kind == "Machine" => DiskKeyOwner::Machine(owner.uid.clone()),
+        _ => DiskKeyOwner::Other,
+    };
+    DiskKeySecret {
+        secret: secret.name_any(),
+        uid: secret.uid().unwrap_or_default(),
+        managed: is_managed(secret),
+        deleting: secret.meta().deletion_timestamp.is_some(),
+        owner,
+    }
+}

@@ -1,0 +1,191 @@
+//! What the machine controller calls one unit of work, and which change concerns which.
+
+use std::collections::HashSet;
+use std::fmt::{self, Display};
+
+use cachelib::Subscription;
+use futures::StreamExt;
+use futures::stream::{self, BoxStream};
+use kube::{Resource, ResourceExt};
+use trusted_crds::names::{self, FINGERPRINT_ANNOTATION};
+use trusted_crds::{AttestationKey, Decision, Fingerprint, Machine, PublicKey, TrustedExecutionCluster};
+
+use crate::context::{Caches, SecretMeta, index};
+
+/// One unit of work. Machine and keys that name each other are one, so that "the Machine appeared" and "the key
+/// appeared" cannot race.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Subject {
+    /// The Machines and the AttestationKeys of one machine id.
+    Machine(String),
+    /// The AttestationKeys of one fingerprint that name no machine.
+    Fingerprint(Fingerprint),
+    /// An AttestationKey that names no machine and holds no key.
+    Unusable(String),
+}
+
+impl Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Subject::Machine(id) => write!(f, "machine id {id}"),
+            Subject::Fingerprint(fingerprint) => write!(f, "key {fingerprint}"),
+            Subject::Unusable(name) => write!(f, "AttestationKey {name}"),
+        }
+    }
+}
+
+impl Subject {
+    /// The unit of work that an AttestationKey belongs to. Its uuid and key are immutable, so this never changes.
+    pub fn of_key(key: &AttestationKey) -> Self {
+        match &key.spec.uuid {
+            Some(uuid) if names::is_machine_id(uuid) => Subject::Machine(uuid.clone()),
+            _ => match PublicKey::from_pem(&key.spec.public_key) {
+                Ok(public_key) => Subject::Fingerprint(public_key.fingerprint().clone()),
+                Err(_) => Subject::Unusable(key.name_any()),
+            },
+        }
+    }
+
+    /// Name of the Secret that records which key is trusted here; `None` where none can be.
+    pub fn binding_secret(&self) -> Option<String> {
+        match self {
+            Subject::Machine(id) => Some(names::binding_secret(id)),
+            Subject::Fingerprint(fingerprint) => Some(names::binding_secret_without_machine(fingerprint)),
+            Subject::Unusable(_) => None,
+        }
+    }
+
+    /// The unit of work that a Secret of this name belongs to, if its name is one of ours.
+    fn of_secret_name(name: &str) -> Option<Self> {
+        if let Some(id) = name.strip_prefix("luks-") {
+            return names::is_machine_id(id).then(|| Subject::Machine(id.to_owned()));
+        }
+        let rest = name.strip_prefix("ak-")?;
+        let of_fingerprint = || format!("sha256:{}", rest.strip_prefix("fp-")?).parse().ok();
+        match of_fingerprint() {
+            Some(fingerprint) => Some(Subject::Fingerprint(fingerprint)),
+            None => names::is_machine_id(rest).then(|| Subject::Machine(rest.to_owned())),
+        }
+    }
+}
+
+/// What a change touches, before it is resolved into subjects with the stores' help.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Touched {
+    Subject(Subject),
+    /// Everything that has to do with this key: it was denied, bound or freed somewhere.
+    Fingerprint(Fingerprint),
+    /// The served cluster, its policy or its retention.
+    Everything,
+}
+
+/// The subjects that changes of the stores concern.
+pub fn triggers(caches: &Caches) -> Vec<BoxStream<'static, Subject>> {
+    let subscriptions = [
+        caches.machines.subscribe(touched_by_machine),
+        caches.attestation_keys.subscribe(touched_by_key),
+        caches.secrets.subscribe(touched_by_secret),
+        caches.clusters.subscribe(touched_by_cluster),
+    ];
+    let resolve = |subscription| {
+        let caches = caches.clone();
+        let changes = Subscription::into_stream(subscription);
+        changes.flat_map(move |touched| stream::iter(subjects(&caches, touched))).boxed()
+    };
+    subscriptions.into_iter().map(resolve).collect()
+}
+
+fn subjects(caches: &Caches, touched: Touched) -> HashSet<Subject> {
+    match touched {
+        Touched::Subject(subject) => HashSet::from([subject]),
+        Touched::Fingerprint(fingerprint) => {
+            let value = fingerprint.to_string();
+            let keys = caches.attestation_keys.by_index(index::FINGERPRINT, &value);
+            let secrets = caches.secrets.by_index(index::FINGERPRINT, &value);
+            let of_secrets = secrets.iter().filter_map(|secret| Subject::of_secret_name(&secret.name_any()));
+            keys.iter().map(|key| Subject::of_key(key)).chain(of_secrets).collect()
+        }
+        Touched::Everything => {
+            let machines = caches.machines.list();
+            let keys = caches.attestation_keys.list();
+            let of_machines = machines.iter().map(|machine| Subject::Machine(machine.spec.id.clone()));
+            of_machines.chain(keys.iter().map(|key| Subject::of_key(key))).collect()
+        }
+    }
+}
+
+fn touched_by_machine(old: Option<&Machine>, new: Option<&Machine>) -> Vec<Touched> {
+    old.into_iter().chain(new).map(|m| Touched::Subject(Subject::Machine(m.spec.id.clone()))).collect()
+}
+
+fn touched_by_key(old: Option<&AttestationKey>, new: Option<&AttestationKey>) -> Vec<Touched> {
+    let mut touched: Vec<Touched> =
+        old.into_iter().chain(new).map(|key| Touched::Subject(Subject::of_key(key))).collect();
+    let denied = |key: Option<&AttestationKey>| {
+        key.and_then(|key| key.spec.approval.as_ref()).is_some_and(|a| a.decision == Decision::Denied)
+    };
+    if denied(old) != denied(new)
+        && let Some(key) = new.or(old)
+        && let Ok(public_key) = PublicKey::from_pem(&key.spec.public_key)
+    {
+        touched.push(Touched::Fingerprint(public_key.fingerprint().clone()));
+    }
+    touched
+}
+
+fn touched_by_secret(old: Option<&SecretMeta>, new: Option<&SecretMeta>) -> Vec<Touched> {
+    let mut touched = Vec::new();
+    for secret in old.into_iter().chain(new) {
+        let name = secret.name_any();
+        touched.extend(Subject::of_secret_name(&name).map(Touched::Subject));
+        // The existing operator names a disk key exactly like its machine.
+        if secret.owner_references().iter().any(|owner| owner.kind == "Machine")
+            && names::is_machine_id(&name)
+        {
+            touched.push(Touched::Subject(Subject::Machine(name)));
+        }
+    }
+    if old.is_some() != new.is_some() || expiring(old) != expiring(new) {
+        touched.extend(old.or(new).and_then(fingerprint_of).map(Touched::Fingerprint));
+    }
+    touched
+}
+
+fn touched_by_cluster(
+    old: Option<&TrustedExecutionCluster>,
+    new: Option<&TrustedExecutionCluster>,
+) -> Vec<Touched> {
+    let decisive = |cluster: Option<&TrustedExecutionCluster>| {
+        cluster.map(|c| (c.spec.clone(), c.uid(), c.metadata.deletion_timestamp.is_some()))
+    };
+    if decisive(old) == decisive(new) { Vec::new() } else { vec![Touched::Everything] }
+}
+
+fn expiring(secret: Option<&SecretMeta>) -> bool {
+    secret.is_some_and(|secret| secret.meta().deletion_timestamp.is_some())
+}
+
+/// The key whose binding a Secret records, if it says so.
+pub fn fingerprint_of(secret: &SecretMeta) -> Option<Fingerprint> {
+    secret.annotations().get(FINGERPRINT_ANNOTATION)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_secrets_lead_back_to_their_subject() {
+        let hex = "ab".repeat(32);
+        let fingerprint: Fingerprint = format!("sha256:{hex}").parse().unwrap();
+        for subject in [Subject::Machine("m-1".into()), Subject::Fingerprint(fingerprint)] {
+            let name = subject.binding_secret().unwrap();
+            assert_eq!(Subject::of_secret_name(&name), Some(subject));
+        }
+        assert_eq!(Subject::of_secret_name("luks-m-1"), Some(Subject::Machine("m-1".into())));
+        assert_eq!(Subject::of_secret_name("ak-fp-short"), Some(Subject::Machine("fp-short".into())));
+        for foreign in ["tls", "luks-", "ak-", "luks-Upper", "ak-a.b"] {
+            assert_eq!(Subject::of_secret_name(foreign), None, "{foreign}");
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! What is to be delivered, from the stores alone.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use kube::ResourceExt;
+use trusted_crds::condition::{self, KEY_READY};
+use trusted_crds::names::{
+    FINGERPRINT_ANNOTATION, MANAGED_BY, MANAGED_BY_LABEL, disk_key_secret, is_machine_id,
+};
+use trusted_crds::{AttestationKey, Decision, Fingerprint, Machine, reason};
+
+use super::delivery::{Source, Wanted};
+use crate::context::{Context, SecretMeta, index};
+
+/// Prefix of the Secrets that record which keys are trusted.
+const BINDING_PREFIX: &str = "ak-";
+
+/// Everything that is to be delivered now.
+pub fn wanted(ctx: &Context) -> Wanted {
+    Wanted { disk_keys: disk_keys(ctx), attestation_keys: attestation_keys(ctx) }
+}
+
+/// The disk key of every machine that is served.
+fn disk_keys(ctx: &Context) -> Vec<Source<String>> {
+    let mut machines: BTreeMap<String, Vec<Arc<Machine>>> = BTreeMap::new();
+    for machine in ctx.caches.machines.list() {
+        if machine.metadata.deletion_timestamp.is_none() && is_machine_id(&machine.spec.id) {
+            machines.entry(machine.spec.id.clone()).or_default().push(machine);
+        }
+    }
+    let secret = |name: &str| ctx.caches.secrets.get(&ctx.key(name)).filter(|secret| is_live(secret));
+    let found = machines.into_iter().filter_map(|(id, machines)| {
+        let own = secret(&disk_key_secret(&id)).filter(|secret| is_disk_key_of(secret, &machines));
+        let used = own.or_else(|| secret(&id).filter(|secret| is_adopted_by(secret, &machines)))?;
+        Some(source(id, &used))
+    });
+    found.collect()
+}
+
+/// Every attestation key that is bound, belongs to a live AttestationKey and is not denied by any.
+fn attestation_keys(ctx: &Context) -> Vec<Source<Fingerprint>> {
+    let mut keys: BTreeMap<Fingerprint, Arc<SecretMeta>> = BTreeMap::new();
+    for secret in ctx.caches.secrets.list() {
+        let Some(fingerprint) = binding(&secret) else { continue };
+        let bearers = ctx.caches.attestation_keys.by_index(index::FINGERPRINT, fingerprint.as_str());
+        if !is_trusted(&secret, &fingerprint, &bearers) {
+            continue;
+        }
+        // A key bound twice for a moment is one file all the same; the older binding is the one that stays.
+        let present = keys.entry(fingerprint).or_insert_with(|| secret.clone());
+        if age(&secret) < age(present) {
+            *present = secret;
+        }
+    }
+    keys.into_iter().map(|(fingerprint, secret)| source(fingerprint, &secret)).collect()
+}
+
+fn source<T>(as_: T, secret: &SecretMeta) -> Source<T> {
+    Source { as_, secret: secret.name_any(), uid: secret.uid().unwrap_or_default() }
+}
+
+fn age(secret: &SecretMeta) -> (Option<Time>, Option<String>) {
+    (secret.metadata.creation_timestamp.clone(), secret.uid())
+}
+
+fn is_live(secret: &SecretMeta) -> bool {
+    secret.metadata.deletion_timestamp.is_none()
+}
+
+/// Whether the operator made the Secret.
+pub(super) fn is_managed(secret: &SecretMeta) -> bool {
+    secret.labels().get(MANAGED_BY_LABEL).is_some_and(|by| by == MANAGED_BY)
+}
+
+fn is_disk_key_of(secret: &SecretMeta, machines: &[Arc<Machine>]) -> bool {
+    is_managed(secret) && (secret.owner_references().is_empty() || is_owned_by_one_of(secret, machines))
+}
+
+/// Whether one of the machines uses a disk key that the existing operator made.
+fn is_adopted_by(secret: &SecretMeta, machines: &[Arc<Machine>]) -> bool {
+    machines.iter().any(|machine| {
+        is_owned_by_one_of(secret, std::slice::from_ref(machine))
+            && key_ready_reason(machine) == Some(reason::KEY_ADOPTED)
+    })
+}
+
+/// Reason of a machine's KeyReady condition.
+pub(super) fn key_ready_reason(machine: &Machine) -> Option<&str> {
+    let conditions = &machine.status.as_ref()?.conditions;
+    condition::find(conditions, KEY_READY).map(|condition| condition.reason.as_str())
+}
+
+fn is_owned_by_one_of(secret: &SecretMeta, machines: &[Arc<Machine>]) -> bool {
+    secret
+        .owner_references()
+        .iter()
+        .any(|owner| machines.iter().any(|machine| machine.metadata.uid.as_deref() == Some(&owner.uid)))
+}
+
+/// The key that a Secret records as trusted, if it is such a record.
+fn binding(secret: &SecretMeta) -> Option<Fingerprint> {
+    let is_binding = is_managed(secret) && is_live(secret) && secret.name_any().starts_with(BINDING_PREFIX);
+    let fingerprint = secret.annotations().get(FINGERPRINT_ANNOTATION)?;
+    fingerprint.parse().ok().filter(|_| is_binding)
+}
+
+/// `bearers` are all AttestationKeys with this key.
+fn is_trusted(secret: &SecretMeta, fingerprint: &Fingerprint, bearers: &[Arc<AttestationKey>]) -> bool {
+    let owns = |key: &Arc<AttestationKey>| {
+        let uid = key.metadata.uid.as_deref();
+        key.metadata.deletion_timestamp.is_none()
+            && secret.owner_references().iter().any(|owner| Some(owner.uid.as_str()) == uid)
+    };
+    bearers.iter().any(owns) && !bearers.iter().any(|key| is_denied(key, fingerprint))
+}
+
+fn is_denied(key: &AttestationKey, fingerprint: &Fingerprint) -> bool {
+    key.spec.approval.as_ref().is_some_and(|approval| {
+        approval.decision == Decision::Denied && approval.fingerprint == fingerprint.as_str()
+    })
+}
+
+#[cfg(test)]
+mod tests;

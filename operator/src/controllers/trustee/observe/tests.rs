@@ -1,0 +1,98 @@
+use serde_json::{Value, json};
+use trusted_crds::{AttestationKeySpec, MachineSpec};
+
+use super::*;
+
+fn fingerprint() -> Fingerprint {
+    format!("sha256:{}", "a".repeat(64)).parse().unwrap()
+}
+
+fn secret(name: &str, managed: bool, owners: &[(&str, &str)]) -> SecretMeta {
+    let owners: Vec<Value> = owners
+        .iter()
+        .map(|(kind, uid)| json!({"apiVersion": "x", "kind": kind, "name": "n", "uid": uid}))
+        .collect();
+    let labels = if managed { json!({MANAGED_BY_LABEL: MANAGED_BY}) } else { json!({}) };
+    let annotations = json!({FINGERPRINT_ANNOTATION: fingerprint().to_string()});
+    let meta = json!({"name": name, "labels": labels, "annotations": annotations, "ownerReferences": owners});
+    SecretMeta::new(serde_json::from_value(meta).unwrap())
+}
+
+fn deleting(mut secret: SecretMeta) -> SecretMeta {
+    secret.metadata.deletion_timestamp = Some(Time(k8s_openapi::jiff::Timestamp::UNIX_EPOCH));
+    secret
+}
+
+fn machine(uid: &str, key_ready: Option<&str>) -> Arc<Machine> {
+    let mut machine = Machine::new("m", MachineSpec { id: "a".into() });
+    machine.metadata.uid = Some(uid.into());
+    let wanted = key_ready.map(|reason| condition::new(KEY_READY, true, reason, ""));
+    let now = k8s_openapi::jiff::Timestamp::UNIX_EPOCH;
+    let conditions = condition::merge(&[], &Vec::from_iter(wanted), 1, now);
+    machine.status = Some(trusted_crds::MachineStatus { conditions, ..Default::default() });
+    Arc::new(machine)
+}
+
+fn key(uid: &str, approval: Option<(Decision, &str)>) -> Arc<AttestationKey> {
+    let approval = approval.map(|(decision, fingerprint)| trusted_crds::Approval {
+        decision,
+        fingerprint: fingerprint.into(),
+        by: None,
+        reason: None,
+    });
+    let mut key = AttestationKey::new("k", AttestationKeySpec { approval, ..Default::default() });
+    key.metadata.uid = Some(uid.into());
+    Arc::new(key)
+}
+
+#[test]
+fn a_disk_key_is_the_machines_own_or_a_kept_one() {
+    let machines = [machine("m1", None), machine("m2", None)];
+    let is = |managed, owners: &[(&str, &str)]| is_disk_key_of(&secret("luks-a", managed, owners), &machines);
+    assert!(is(true, &[("Machine", "m1")]));
+    assert!(is(true, &[("Machine", "m2")]), "a duplicate that owns the key is the one served");
+    assert!(is(true, &[]), "kept, or restored from a backup");
+    assert!(!is(true, &[("Machine", "gone")]), "of a machine that is gone");
+    assert!(!is(false, &[("Machine", "m1")]), "planted");
+    assert!(!is(false, &[]), "somebody's");
+}
+
+#[test]
+fn a_former_disk_key_is_used_once_the_machine_has_adopted_it() {
+    let owned = secret("a", false, &[("Machine", "m1")]);
+    assert!(is_adopted_by(&owned, &[machine("m1", Some(reason::KEY_ADOPTED))]));
+    assert!(!is_adopted_by(&owned, &[machine("m1", Some(reason::KEY_CREATED))]));
+    assert!(!is_adopted_by(&owned, &[machine("m1", None)]));
+    let two = [machine("m1", None), machine("m2", Some(reason::KEY_ADOPTED))];
+    assert!(!is_adopted_by(&owned, &two), "another machine's adoption does not count");
+    assert!(!is_adopted_by(&secret("a", true, &[]), &two), "without an owner it is nobody's");
+}
+
+#[test]
+fn only_our_live_records_count_as_bindings() {
+    assert_eq!(binding(&secret("ak-a", true, &[])), Some(fingerprint()));
+    assert_eq!(binding(&secret("ak-a", false, &[])), None, "planted");
+    assert_eq!(binding(&secret("luks-a", true, &[])), None);
+    assert_eq!(binding(&deleting(secret("ak-a", true, &[]))), None);
+    let mut unmarked = secret("ak-a", true, &[]);
+    unmarked.metadata.annotations =
+        Some([(FINGERPRINT_ANNOTATION.to_owned(), "sha256:zz".to_owned())].into());
+    assert_eq!(binding(&unmarked), None);
+}
+
+#[test]
+fn a_bound_key_is_trusted_while_its_attestation_key_lives_and_none_denies_it() {
+    let bound = secret("ak-a", true, &[("AttestationKey", "k1")]);
+    let text = fingerprint().to_string();
+    let trusted = |bearers: &[Arc<AttestationKey>]| is_trusted(&bound, &fingerprint(), bearers);
+    assert!(trusted(&[key("k1", None)]));
+    assert!(trusted(&[key("k1", Some((Decision::Approved, &text)))]));
+    assert!(!trusted(&[]), "its AttestationKey is gone");
+    assert!(!trusted(&[key("k2", None)]), "made anew under its name");
+    let denial = key("k2", Some((Decision::Denied, &text)));
+    assert!(!trusted(&[key("k1", None), denial]), "a denial holds for the key, not the object");
+    assert!(trusted(&[key("k1", None), key("k2", Some((Decision::Denied, "sha256:of another key")))]));
+    let mut going = (*key("k1", None)).clone();
+    going.metadata.deletion_timestamp = Some(Time(k8s_openapi::jiff::Timestamp::UNIX_EPOCH));
+    assert!(!trusted(&[Arc::new(going)]));
+}

@@ -1,0 +1,85 @@
+//! Which changes concern Trustee. One that cannot alter what is delivered costs nothing.
+
+use cachelib::{Cache, Cached};
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use kube::{Resource, ResourceExt};
+use trusted_crds::names::{ATTESTATION_POLICY, FINGERPRINT_ANNOTATION, TRUSTEE_DATA, TRUSTEE_DEPLOYMENT};
+use trusted_crds::{AttestationKey, Machine, TrustedExecutionCluster};
+
+use super::Trustee;
+use super::observe::{is_managed, key_ready_reason};
+use crate::context::{Context, SecretMeta};
+use crate::controllers::cluster::TlsUse;
+
+/// Changes that concern Trustee, as they come in.
+pub(super) fn triggers(ctx: &Context) -> Vec<BoxStream<'static, Trustee>> {
+    let caches = &ctx.caches;
+    let clusters = caches.clusters.clone();
+    vec![
+        on(&caches.clusters, |_, _| true),
+        // Which cluster is served depends on whose the children are.
+        on(&caches.services, |_, _| true),
+        on(&caches.deployments, |old, new| named(old.or(new), &[TRUSTEE_DEPLOYMENT])),
+        on(&caches.config_maps, |old, new| named(old.or(new), &[TRUSTEE_DATA, ATTESTATION_POLICY])),
+        on(&caches.machines, |old, new| differ(old, new, machine_facts)),
+        on(&caches.attestation_keys, |old, new| differ(old, new, key_facts)),
+        on(&caches.secrets, move |old, new| {
+            is_key(old) && differ(old, new, secret_facts)
+                || is_key(new) && differ(old, new, secret_facts)
+                || is_certificate(&clusters, old.or(new))
+        }),
+    ]
+}
+
+fn on<K: Cached>(
+    store: &Cache<K>,
+    concerns: impl Fn(Option<&K>, Option<&K>) -> bool + Send + Sync + 'static,
+) -> BoxStream<'static, Trustee> {
+    let map = move |old: Option<&K>, new: Option<&K>| {
+        if concerns(old, new) { vec![Trustee] } else { Vec::new() }
+    };
+    store.subscribe(map).into_stream().boxed()
+}
+
+fn differ<'a, K, F: PartialEq>(old: Option<&'a K>, new: Option<&'a K>, facts: impl Fn(&'a K) -> F) -> bool {
+    old.map(&facts) != new.map(&facts)
+}
+
+fn named<K: Resource>(object: Option<&K>, names: &[&str]) -> bool {
+    object.and_then(|object| object.meta().name.as_deref()).is_some_and(|name| names.contains(&name))
+}
+
+fn machine_facts(machine: &Machine) -> (Option<&str>, bool, Option<&str>) {
+    let meta = &machine.metadata;
+    (meta.uid.as_deref(), meta.deletion_timestamp.is_some(), key_ready_reason(machine))
+}
+
+fn key_facts(key: &AttestationKey) -> (Option<&str>, bool, Option<&trusted_crds::Approval>) {
+    let meta = &key.metadata;
+    (meta.uid.as_deref(), meta.deletion_timestamp.is_some(), key.spec.approval.as_ref())
+}
+
+type SecretFacts<'a> = (Option<&'a str>, bool, Vec<&'a str>, bool, Option<&'a String>);
+
+fn secret_facts(secret: &SecretMeta) -> SecretFacts<'_> {
+    let meta = &secret.metadata;
+    let owners = secret.owner_references().iter().map(|owner| owner.uid.as_str()).collect();
+    let fingerprint = secret.annotations().get(FINGERPRINT_ANNOTATION);
+    (meta.uid.as_deref(), meta.deletion_timestamp.is_some(), owners, is_managed(secret), fingerprint)
+}
+
+/// Whether a Secret may hold a disk key or record a trusted key.
+fn is_key(secret: Option<&SecretMeta>) -> bool {
+    secret.is_some_and(|secret| {
+        is_managed(secret) || secret.owner_references().iter().any(|owner| owner.kind == Machine::kind(&()))
+    })
+}
+
+fn is_certificate(clusters: &Cache<TrustedExecutionCluster>, secret: Option<&SecretMeta>) -> bool {
+    let Some(name) = secret.and_then(|secret| secret.metadata.name.as_deref()) else { return false };
+    let naming = |cluster: &TrustedExecutionCluster| {
+        TlsUse::trustee(&cluster.spec).is_some_and(|tls| tls.secret == name)
+    };
+    clusters.list().iter().any(|cluster| naming(cluster))
+}

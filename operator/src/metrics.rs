@@ -1,0 +1,164 @@
+//! What the operator tells of itself in Prometheus text format: requests it sent, what its stores hold, how its
+//! reconciles went. The numbers are its own; the API server's audit log is the referee.
+
+use std::sync::Arc;
+
+use cachelib::RequestCounter;
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric};
+use prometheus_client::metrics::counter::{ConstCounter, Counter};
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
+use prometheus_client::registry::Registry;
+
+use crate::error::Class;
+
+/// How a pass ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It did what there was to do.
+    Success,
+    /// A write failed.
+    Failed(Class),
+    /// It panicked.
+    Panicked,
+}
+
+impl Outcome {
+    const fn label(self) -> &'static str {
+        match self {
+            Outcome::Success => "success",
+            Outcome::Failed(class) => class.label(),
+            Outcome::Panicked => "panic",
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ReconcileLabels {
+    controller: &'static str,
+    result: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ControllerLabels {
+    controller: &'static str,
+}
+
+/// Counters of one controller.
+#[derive(Clone, Default)]
+pub struct ReconcileMetrics {
+    controller: &'static str,
+    passes: Family<ReconcileLabels, Counter>,
+    depth: Gauge,
+}
+
+impl ReconcileMetrics {
+    /// Notes the end of a pass.
+    pub fn finished(&self, outcome: Outcome) {
+        let labels = ReconcileLabels { controller: self.controller, result: outcome.label() };
+        self.passes.get_or_create(&labels).inc();
+    }
+
+    /// Notes how many keys are due and wait for a free place.
+    pub fn depth(&self, ready: usize) {
+        self.depth.set(i64::try_from(ready).unwrap_or(i64::MAX));
+    }
+}
+
+/// All metrics of the process.
+#[derive(Clone)]
+pub struct Metrics {
+    registry: Arc<Registry>,
+    passes: Family<ReconcileLabels, Counter>,
+    depth: Family<ControllerLabels, Gauge>,
+}
+
+/// Lists the stores: kind and number of objects.
+pub type ListStores = Arc<dyn Fn() -> Vec<(String, usize)> + Send + Sync>;
+
+impl Metrics {
+    /// Registers everything there is to tell.
+    pub fn new(requests: RequestCounter, stores: ListStores) -> Self {
+        let mut registry = Registry::with_prefix("trusted_operator");
+        let passes = Family::<ReconcileLabels, Counter>::default();
+        let depth = Family::<ControllerLabels, Gauge>::default();
+        registry.register("reconciles", "Passes by controller and result", passes.clone());
+        registry.register("queue_depth", "Keys that are due and wait for a free place", depth.clone());
+        registry.register_collector(Box::new(Requests(requests)));
+        registry.register_collector(Box::new(Stores(stores)));
+        Metrics { registry: Arc::new(registry), passes, depth }
+    }
+
+    /// The counters of one controller.
+    pub fn of_controller(&self, controller: &'static str) -> ReconcileMetrics {
+        let depth = self.depth.get_or_create(&ControllerLabels { controller }).clone();
+        ReconcileMetrics { controller, passes: self.passes.clone(), depth }
+    }
+
+    /// Everything in Prometheus text format.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        // Writing into a String cannot fail.
+        let _ = encode(&mut text, &self.registry);
+        text
+    }
+}
+
+struct Requests(RequestCounter);
+
+impl std::fmt::Debug for Requests {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Requests")
+    }
+}
+
+impl Collector for Requests {
+    fn encode(&self, mut encoder: DescriptorEncoder) -> Result<(), std::fmt::Error> {
+        let counter = ConstCounter::new(0_u64);
+        let mut family = encoder.encode_descriptor(
+            "http_requests",
+            "Requests sent to the API server, retries included",
+            None,
+            counter.metric_type(),
+        )?;
+        for (labels, count) in self.0.snapshot() {
+            let code = labels.code.to_string();
+            let labels = [
+                ("verb", labels.verb.as_ref()),
+                ("group", labels.group.as_str()),
+                ("resource", labels.resource.as_str()),
+                ("subresource", labels.subresource.as_str()),
+                ("code", code.as_str()),
+            ];
+            ConstCounter::new(count).encode(family.encode_family(&labels)?)?;
+        }
+        Ok(())
+    }
+}
+
+struct Stores(ListStores);
+
+impl std::fmt::Debug for Stores {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Stores")
+    }
+}
+
+impl Collector for Stores {
+    fn encode(&self, mut encoder: DescriptorEncoder) -> Result<(), std::fmt::Error> {
+        let gauge = ConstGauge::new(0_i64);
+        let mut family = encoder.encode_descriptor(
+            "store_objects",
+            "Objects held by a store",
+            None,
+            gauge.metric_type(),
+        )?;
+        for (kind, objects) in (self.0)() {
+            let objects = i64::try_from(objects).unwrap_or(i64::MAX);
+            ConstGauge::new(objects).encode(family.encode_family(&[("kind", kind.as_str())])?)?;
+        }
+        Ok(())
+    }
+}

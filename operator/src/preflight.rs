@@ -1,0 +1,191 @@
+//! Asks, before anything is started, whether the operator can work here at all, so that a person reads what is
+//! missing and not the hundredth retry of a watch.
+
+use k8s_openapi::api::authorization::v1::{ResourceRule, SelfSubjectRulesReview, SelfSubjectRulesReviewSpec};
+use kube::api::{Api, PostParams};
+use kube::{Client, Error};
+use trusted_crds::{API_VERSION, GROUP};
+
+use crate::lease::LEASE;
+
+/// A right the operator cannot work without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Right {
+    pub group: &'static str,
+    /// Resource, or `resource/subresource`.
+    pub resource: &'static str,
+    pub verbs: &'static [&'static str],
+}
+
+const WATCH: &[&str] = &["list", "watch"];
+const CHILDREN: &[&str] = &["list", "watch", "create", "patch", "get"];
+
+/// What the Role in deploy/rbac grants, as far as `run` depends on it.
+pub const RIGHTS: &[Right] = &[
+    Right { group: GROUP, resource: "trustedexecutionclusters", verbs: WATCH },
+    Right { group: GROUP, resource: "machines", verbs: WATCH },
+    Right { group: GROUP, resource: "attestationkeys", verbs: &["list", "watch", "patch"] },
+    Right { group: GROUP, resource: "approvedimages", verbs: WATCH },
+    Right { group: GROUP, resource: "trustedexecutionclusters/status", verbs: &["patch"] },
+    Right { group: GROUP, resource: "machines/status", verbs: &["patch"] },
+    Right { group: GROUP, resource: "attestationkeys/status", verbs: &["patch"] },
+    Right { group: "", resource: "secrets", verbs: &["get", "list", "watch", "create", "patch", "delete"] },
+    Right { group: "", resource: "configmaps", verbs: CHILDREN },
+    Right { group: "", resource: "services", verbs: CHILDREN },
+    Right { group: "apps", resource: "deployments", verbs: CHILDREN },
+    Right { group: "coordination.k8s.io", resource: "leases", verbs: &["get", "create", "patch"] },
+];
+
+/// Why the operator cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum PreflightError {
+    /// No connection.
+    #[error(
+        "the API server at {server} cannot be reached: {cause}. Check the address in the kubeconfig, and the network"
+    )]
+    Unreachable { server: String, cause: String },
+    /// The API server does not know us.
+    #[error(
+        "the API server at {server} does not accept our credentials (401). Renew the token or certificate"
+    )]
+    Unauthenticated { server: String },
+    /// No definition of our kinds.
+    #[error("{API_VERSION} is not installed in this cluster{}: run `kubectl apply -f crds/` as an administrator", kinds(.missing))]
+    NotInstalled { missing: Vec<&'static str> },
+    /// Rights are missing.
+    #[error("rights are missing in namespace {namespace}: {}. Apply deploy/rbac to it and run as ServiceAccount trusted-operator", .missing.join("; "))]
+    Forbidden { namespace: String, missing: Vec<String> },
+    /// Anything else.
+    #[error("the API server at {server} answered {code} to {what}: {message}")]
+    Refused { server: String, what: &'static str, code: u16, message: String },
+}
+
+fn kinds(missing: &[&'static str]) -> String {
+    if missing.is_empty() { String::new() } else { format!(" ({} missing)", missing.join(", ")) }
+}
+
+/// Asks for the version, for our kinds and for our rights in `namespace`; `server` is named in errors.
+pub async fn check(client: &Client, server: &str, namespace: &str) -> Result<(), PreflightError> {
+    let version = client.apiserver_version().await.map_err(|error| of(error, server, "GET /version"))?;
+    tracing::info!(server, version = version.git_version, namespace, "API server reached");
+    installed(client, server).await?;
+    permitted(client, server, namespace).await
+}
+
+async fn installed(client: &Client, server: &str) -> Result<(), PreflightError> {
+    const KINDS: [&str; 4] = ["trustedexecutionclusters", "machines", "attestationkeys", "approvedimages"];
+    let served = match client.list_api_group_resources(API_VERSION).await {
+        Ok(served) => served,
+        Err(Error::Api(status)) if status.code == 404 => {
+            return Err(PreflightError::NotInstalled { missing: Vec::new() });
+        }
+        Err(error) => return Err(of(error, server, "the question which kinds it serves")),
+    };
+    let is_served = |kind: &&str| served.resources.iter().any(|resource| resource.name == **kind);
+    let missing: Vec<&str> = KINDS.into_iter().filter(|kind| !is_served(kind)).collect();
+    if missing.is_empty() { Ok(()) } else { Err(PreflightError::NotInstalled { missing }) }
+}
+
+async fn permitted(client: &Client, server: &str, namespace: &str) -> Result<(), PreflightError> {
+    let review = SelfSubjectRulesReview {
+        spec: SelfSubjectRulesReviewSpec { namespace: Some(namespace.to_owned()) },
+        ..Default::default()
+    };
+    let answer = Api::all(client.clone()).create(&PostParams::default(), &review).await;
+    let answer: SelfSubjectRulesReview = answer.map_err(|e| of(e, server, "the question for our rights"))?;
+    let status = answer.status.unwrap_or_default();
+    let missing = missing(&status.resource_rules);
+    match (missing.is_empty(), status.incomplete) {
+        (true, _) => Ok(()),
+        // Authorizers other than RBAC cannot list rules; a right that is really missing shows at its first use.
+        (false, true) => {
+            tracing::warn!(missing = missing.join("; "), "the API server cannot list all our rights");
+            Ok(())
+        }
+        (false, false) => Err(PreflightError::Forbidden { namespace: namespace.to_owned(), missing }),
+    }
+}
+
+/// The rights that no rule grants, each as a person would ask for it.
+fn missing(rules: &[ResourceRule]) -> Vec<String> {
+    let matches = |list: &Option<Vec<String>>, wanted: &str| {
+        list.as_ref().is_some_and(|list| list.iter().any(|item| item == wanted || item == "*"))
+    };
+    let granted = |right: &Right, verb: &str| {
+        rules.iter().any(|rule| {
+            // A rule for single objects grants nothing but on these; the one object we know by name is the Lease.
+            let names = rule.resource_names.as_deref().unwrap_or_default();
+            let covers =
+                names.is_empty() || (right.resource == "leases" && names.iter().any(|name| name == LEASE));
+            let verbs = Some(rule.verbs.clone());
+            covers
+                && matches(&verbs, verb)
+                && matches(&rule.api_groups, right.group)
+                && matches(&rule.resources, right.resource)
+        })
+    };
+    let missing_verbs = |right: &Right| -> Vec<&str> {
+        right.verbs.iter().copied().filter(|verb| !granted(right, verb)).collect()
+    };
+    RIGHTS
+        .iter()
+        .map(|right| (right, missing_verbs(right)))
+        .filter(|(_, verbs)| !verbs.is_empty())
+        .map(|(right, verbs)| {
+            let group = if right.group.is_empty() { String::new() } else { format!(".{}", right.group) };
+            format!("{} {}{group}", verbs.join(","), right.resource)
+        })
+        .collect()
+}
+
+fn of(error: Error, server: &str, what: &'static str) -> PreflightError {
+    let server = server.to_owned();
+    match error {
+        Error::Api(status) if status.code == 401 => PreflightError::Unauthenticated { server },
+        Error::Api(status) => {
+            PreflightError::Refused { server, what, code: status.code, message: status.message.clone() }
+        }
+        error => PreflightError::Unreachable { server, cause: crate::error::with_sources(&error) },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(groups: &[&str], resources: &[&str], verbs: &[&str]) -> ResourceRule {
+        let owned = |list: &[&str]| list.iter().map(|item| (*item).to_owned()).collect::<Vec<_>>();
+        ResourceRule {
+            api_groups: Some(owned(groups)),
+            resources: Some(owned(resources)),
+            resource_names: None,
+            verbs: owned(verbs),
+        }
+    }
+
+    #[test]
+    fn missing_rights_are_named_as_a_person_would_ask_for_them() {
+        let all = rule(&["*"], &["*"], &["*"]);
+        assert_eq!(missing(std::slice::from_ref(&all)), Vec::<String>::new());
+        let but_patch: Vec<ResourceRule> = RIGHTS
+            .iter()
+            .map(|right| {
+                let verbs: Vec<&str> = right.verbs.iter().copied().filter(|verb| *verb != "patch").collect();
+                rule(&[right.group], &[right.resource], &verbs)
+            })
+            .collect();
+        let missing = missing(&but_patch);
+        assert!(missing.contains(&format!("patch attestationkeys.{GROUP}")), "{missing:?}");
+        assert!(missing.contains(&"patch secrets".to_owned()), "{missing:?}");
+        assert!(missing.iter().all(|right| right.starts_with("patch ")), "{missing:?}");
+    }
+
+    #[test]
+    fn a_right_on_single_objects_is_none_on_all() {
+        let mut some = rule(&["*"], &["*"], &["*"]);
+        some.resource_names = Some(vec!["one".into()]);
+        assert_eq!(missing(std::slice::from_ref(&some)).len(), RIGHTS.len());
+        some.resource_names = Some(vec![LEASE.into()]);
+        assert_eq!(missing(&[some]).len(), RIGHTS.len() - 1, "the Lease is known by name");
+    }
+}

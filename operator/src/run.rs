@@ -1,0 +1,168 @@
+//! `trusted-operator run`: preflight, stores, lease, controllers, and an orderly end.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use cachelib::{Readiness, RequestCounter, Running};
+use kube::Config;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::context::{Context, Images};
+use crate::controllers;
+use crate::facts::Facts;
+use crate::lease::Leadership;
+use crate::metrics::Metrics;
+use crate::preflight::PreflightError;
+use crate::writer::Writer;
+use crate::{admin, caches, preflight};
+
+/// Sent with every request, so that the audit log can tell us apart.
+pub const USER_AGENT: &str = concat!("trusted-operator/", env!("CARGO_PKG_VERSION"));
+
+/// What `run` needs to know.
+#[derive(Clone, Debug)]
+pub struct RunConfig {
+    /// How to reach the API server, and as whom.
+    pub kube: Config,
+    /// The one namespace that is served.
+    pub namespace: String,
+    /// How long the stores may take to fill before the cause is reported.
+    pub sync_timeout: Duration,
+    /// Where to serve health and metrics, if at all.
+    pub http_addr: Option<SocketAddr>,
+    /// Images of the workloads to install.
+    pub images: Images,
+}
+
+impl RunConfig {
+    /// The defaults of the command line, for `namespace`.
+    pub fn new(kube: Config, namespace: impl Into<String>) -> Self {
+        RunConfig {
+            kube,
+            namespace: namespace.into(),
+            sync_timeout: DEFAULT_SYNC_TIMEOUT,
+            http_addr: None,
+            images: Images::from_env(),
+        }
+    }
+}
+
+/// Long enough for 200,000 objects on a slow network.
+pub const DEFAULT_SYNC_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// Why `run` ended, if not because it was asked to.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    #[error(transparent)]
+    Preflight(#[from] PreflightError),
+    #[error("no client for the API server: {0}")]
+    Client(#[from] cachelib::ClientError),
+    #[error("stores: {0}")]
+    Stores(#[from] cachelib::BuildError),
+    #[error("cannot serve health and metrics on {address}: {source}")]
+    Admin { address: SocketAddr, source: std::io::Error },
+    #[error("lease {name}: {0}", name = crate::lease::LEASE)]
+    Lease(#[from] kube_lease_manager::LeaseManagerError),
+    #[error("the lease was lost; another operator may be working. Ending, to be started anew as a standby")]
+    LeaseLost,
+    #[error("controller {0} ended by itself")]
+    ControllerEnded(&'static str),
+}
+
+/// Serves `config.namespace` until `shutdown`.
+pub async fn run(config: RunConfig, shutdown: impl Future<Output = ()>) -> Result<(), RunError> {
+    let server = config.kube.cluster_url.to_string();
+    let counter = RequestCounter::default();
+    let clients = cachelib::clients(config.kube.clone(), USER_AGENT, &counter)?;
+    preflight::check(&clients.request, &server, &config.namespace).await?;
+
+    let (caches, streams) = caches::start(clients.watch, &config.namespace, config.sync_timeout)?;
+    let streams = Arc::new(streams);
+    let stop = CancellationToken::new();
+    let metrics = Metrics::new(counter, list_stores(&streams));
+    serve_admin(&config, &metrics, &streams, &stop).await?;
+    let writer = Writer::new(clients.request.clone(), config.namespace.clone(), caches.clone());
+    let ctx = Arc::new(Context {
+        caches,
+        writer,
+        facts: Facts::default(),
+        namespace: config.namespace.clone(),
+        images: config.images,
+    });
+    let mut leadership = Leadership::join(clients.request, &config.namespace).await?;
+    let mut running = JoinSet::new();
+    let ended = tokio::select! {
+        () = shutdown => Ok(()),
+        ended = lead(&ctx, &streams, &mut leadership, &mut running, &metrics, &stop) => ended,
+    };
+    tracing::info!("stopping");
+    stop.cancel();
+    while running.join_next().await.is_some() {}
+    streams.shutdown();
+    leadership.release().await;
+    ended
+}
+
+/// Waits for the lease and for complete stores, then works until the lease is lost. Ends only with an error.
+async fn lead(
+    ctx: &Arc<Context>,
+    streams: &Running,
+    leadership: &mut Leadership,
+    running: &mut JoinSet<&'static str>,
+    metrics: &Metrics,
+    stop: &CancellationToken,
+) -> Result<(), RunError> {
+    wait_for_stores(streams).await;
+    if !leadership.acquired().await {
+        return Err(RunError::LeaseLost);
+    }
+    tracing::info!("lease held, stores complete: working");
+    controllers::spawn(running, ctx, metrics, stop);
+    tokio::select! {
+        () = leadership.lost() => Err(RunError::LeaseLost),
+        Some(ended) = running.join_next() => Err(RunError::ControllerEnded(ended.unwrap_or("after a panic"))),
+    }
+}
+
+/// No controller runs on incomplete stores. The streams go on trying, however long it takes; what keeps them is
+/// said each time the timeout has passed.
+async fn wait_for_stores(streams: &Running) {
+    while let Err(error) = streams.ready().await {
+        tracing::error!(%error, "not ready: stores are incomplete, still trying");
+    }
+}
+
+async fn serve_admin(
+    config: &RunConfig,
+    metrics: &Metrics,
+    streams: &Arc<Running>,
+    stop: &CancellationToken,
+) -> Result<(), RunError> {
+    let Some(address) = config.http_addr else { return Ok(()) };
+    let streams = streams.clone();
+    let missing: admin::Missing = Arc::new(move || missing(&streams));
+    let server = admin::serve(address, metrics.clone(), missing, stop.clone())
+        .await
+        .map_err(|source| RunError::Admin { address, source })?;
+    tokio::spawn(async move {
+        if let Err(error) = server.await {
+            tracing::error!(%error, "health and metrics are no longer served");
+        }
+    });
+    Ok(())
+}
+
+fn missing(streams: &Running) -> Vec<String> {
+    let unready = |kind: cachelib::KindStatus| match kind.readiness {
+        Readiness::Synced => None,
+        readiness => Some(format!("{}: {readiness}", kind.kind)),
+    };
+    streams.kinds().into_iter().filter_map(unready).collect()
+}
+
+fn list_stores(streams: &Arc<Running>) -> crate::metrics::ListStores {
+    let streams = streams.clone();
+    Arc::new(move || streams.kinds().into_iter().map(|kind| (kind.kind, kind.objects)).collect())
+}

@@ -1,0 +1,237 @@
+//! The only place of the operator that writes to the API server.
+//!
+//! Every write names the object it means by uid or, for a create, lets the API server refuse a name that is
+//! taken, and is entered into the store's ledger of own writes, so that no later decision rests on a store
+//! that has not seen it yet. Nothing here decides whether to write.
+
+use std::fmt::Debug;
+
+use cachelib::{Cache, Cached, Key};
+use k8s_openapi::NamespaceResourceScope;
+use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::core::v1::{ConfigMap, Secret, Service};
+use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams, Preconditions};
+use kube::{Resource, ResourceExt};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use trusted_crds::names::FIELD_MANAGER;
+use trusted_crds::{AttestationKey, Machine, TrustedExecutionCluster};
+
+use crate::context::{Caches, SecretMeta};
+use crate::error::WriteError;
+
+/// Names one existing object so that a write can never reach its successor of the same name.
+#[derive(Clone, Copy, Debug)]
+pub struct Target<'a> {
+    /// Name of the object.
+    pub name: &'a str,
+    /// Its uid.
+    pub uid: &'a str,
+    /// The version the decision rests on; the write is refused if the object has moved on. Required where a
+    /// uid does not guard the write (statuses).
+    pub resource_version: Option<&'a str>,
+}
+
+impl<'a> Target<'a> {
+    /// The object at exactly the version held by the store.
+    pub fn exactly<K: Resource>(object: &'a K) -> Self {
+        let meta = object.meta();
+        Target { resource_version: meta.resource_version.as_deref(), ..Self::any_version(object) }
+    }
+
+    /// The object in whatever version, guarded by its uid alone.
+    pub fn any_version<K: Resource>(object: &'a K) -> Self {
+        let meta = object.meta();
+        Target {
+            name: meta.name.as_deref().unwrap_or_default(),
+            uid: meta.uid.as_deref().unwrap_or_default(),
+            resource_version: None,
+        }
+    }
+}
+
+/// Answer to a create.
+#[derive(Debug)]
+pub enum Created<K> {
+    /// The object is ours: the API server stored it as sent.
+    New(K),
+    /// An object of that name exists already; nothing was changed.
+    Exists,
+}
+
+/// A kind the operator writes, and the store that will show the write.
+pub trait Written:
+    Resource<DynamicType = (), Scope = NamespaceResourceScope>
+    + Clone
+    + Debug
+    + Serialize
+    + DeserializeOwned
+    + Send
+    + Sync
+    + 'static
+{
+    /// What the store of this kind holds.
+    type Stored: Cached;
+    /// The store of this kind.
+    fn store(caches: &Caches) -> &Cache<Self::Stored>;
+}
+
+macro_rules! written {
+    ($($kind:ty as $stored:ty => $field:ident),+ $(,)?) => {$(
+        impl Written for $kind {
+            type Stored = $stored;
+            fn store(caches: &Caches) -> &Cache<$stored> {
+                &caches.$field
+            }
+        }
+    )+};
+}
+
+written! {
+    TrustedExecutionCluster as TrustedExecutionCluster => clusters,
+    Machine as Machine => machines,
+    AttestationKey as AttestationKey => attestation_keys,
+    Secret as SecretMeta => secrets,
+    SecretMeta as SecretMeta => secrets,
+    Deployment as Deployment => deployments,
+    ConfigMap as ConfigMap => config_maps,
+    Service as Service => services,
+}
+
+/// Sends writes to one namespace.
+#[derive(Clone)]
+pub struct Writer {
+    client: kube::Client,
+    namespace: String,
+    caches: Caches,
+}
+
+impl Writer {
+    /// A writer into `namespace` that keeps the ledgers of `caches`.
+    pub fn new(client: kube::Client, namespace: String, caches: Caches) -> Self {
+        Writer { client, namespace, caches }
+    }
+
+    /// Creates `object`; an object of the same name is left untouched.
+    pub async fn create<K: Written>(&self, object: &K) -> Result<Created<K>, WriteError> {
+        let name = object.name_any();
+        let params = PostParams { field_manager: Some(FIELD_MANAGER.into()), ..Default::default() };
+        match self.api::<K>().create(&params, object).await {
+            Ok(created) => {
+                self.expect_version(&created);
+                tracing::debug!(kind = %K::kind(&()), name, "created");
+                Ok(Created::New(created))
+            }
+            Err(kube::Error::Api(status)) if status.is_already_exists() => Ok(Created::Exists),
+            Err(error) => Err(WriteError::of::<K>("create", &name, error)),
+        }
+    }
+
+    /// Changes an object by one merge patch; `patch` need not hold the preconditions of `target`.
+    pub async fn merge_patch<K: Written>(&self, target: Target<'_>, patch: Value) -> Result<K, WriteError> {
+        let body = guarded(patch, target);
+        let params = PatchParams { field_manager: Some(FIELD_MANAGER.into()), ..Default::default() };
+        let answer = self.api::<K>().patch(target.name, &params, &Patch::Merge(&body)).await;
+        self.written("patch", target, answer)
+    }
+
+    /// Applies the whole status of an object. The resourceVersion of `target` must be given: a uid does not
+    /// guard a status write.
+    pub async fn apply_status<K: Written>(&self, target: Target<'_>, status: Value) -> Result<K, WriteError> {
+        let body = guarded(
+            json!({ "apiVersion": K::api_version(&()), "kind": K::kind(&()), "status": status }),
+            target,
+        );
+        let params = PatchParams::apply(FIELD_MANAGER).force();
+        let answer = self.api::<K>().patch_status(target.name, &params, &Patch::Apply(&body)).await;
+        self.written("apply the status of", target, answer)
+    }
+
+    /// Deletes an object, if it still is the one meant.
+    pub async fn delete<K: Written>(&self, target: Target<'_>) -> Result<(), WriteError> {
+        let preconditions = Preconditions {
+            uid: Some(target.uid.to_owned()),
+            resource_version: target.resource_version.map(str::to_owned),
+        };
+        let params = DeleteParams::default().preconditions(preconditions);
+        match self.api::<K>().delete(target.name, &params).await {
+            Ok(_) => {}
+            Err(kube::Error::Api(status)) if status.is_not_found() => {}
+            Err(error) => return Err(WriteError::of::<K>("delete", target.name, error)),
+        }
+        K::store(&self.caches).expect_gone(&self.key(target.name), target.uid);
+        Ok(())
+    }
+
+    /// The one content read there is: what a Secret holds that the stores know by its metadata only. `None` if
+    /// it does not exist.
+    pub async fn verify_secret(&self, name: &str) -> Result<Option<Secret>, WriteError> {
+        self.api::<Secret>()
+            .get_opt(name)
+            .await
+            .map_err(|error| WriteError::of::<Secret>("read", name, error))
+    }
+
+    /// What has a name that a create found taken although the store does not show it. `None` if it is gone again.
+    pub async fn verify<K: Written>(&self, name: &str) -> Result<Option<K>, WriteError> {
+        self.api::<K>().get_opt(name).await.map_err(|error| WriteError::of::<K>("read", name, error))
+    }
+
+    /// Asks the API server whether it would accept `patch`, without changing anything. `Err` holds its refusal.
+    pub async fn try_patch<K: Written>(
+        &self,
+        target: Target<'_>,
+        patch: Value,
+    ) -> Result<Result<(), Box<kube::core::Status>>, WriteError> {
+        let body = guarded(patch, target);
+        let params =
+            PatchParams { dry_run: true, field_manager: Some(FIELD_MANAGER.into()), ..Default::default() };
+        match self.api::<K>().patch(target.name, &params, &Patch::Merge(&body)).await {
+            Ok(_) => Ok(Ok(())),
+            Err(kube::Error::Api(status)) if status.is_forbidden() => Ok(Err(status)),
+            Err(error) => Err(WriteError::of::<K>("dry-run patch", target.name, error)),
+        }
+    }
+
+    fn api<K: Written>(&self) -> Api<K> {
+        Api::namespaced(self.client.clone(), &self.namespace)
+    }
+
+    fn key(&self, name: &str) -> Key {
+        Key { namespace: self.namespace.clone(), name: name.to_owned() }
+    }
+
+    fn written<K: Written>(
+        &self,
+        verb: &'static str,
+        target: Target<'_>,
+        answer: Result<K, kube::Error>,
+    ) -> Result<K, WriteError> {
+        match answer {
+            Ok(object) => {
+                self.expect_version(&object);
+                tracing::debug!(kind = %K::kind(&()), name = target.name, verb, "written");
+                Ok(object)
+            }
+            Err(error) => Err(WriteError::of::<K>(verb, target.name, error)),
+        }
+    }
+
+    fn expect_version<K: Written>(&self, object: &K) {
+        let meta = object.meta();
+        if let (Some(uid), Some(version)) = (&meta.uid, &meta.resource_version) {
+            K::store(&self.caches).expect_version(&self.key(&object.name_any()), uid, version);
+        }
+    }
+}
+
+/// Puts the preconditions of `target` into the metadata of a patch.
+fn guarded(mut patch: Value, target: Target<'_>) -> Value {
+    patch["metadata"]["uid"] = json!(target.uid);
+    patch["metadata"]["name"] = json!(target.name);
+    if let Some(version) = target.resource_version {
+        patch["metadata"]["resourceVersion"] = json!(version);
+    }
+    patch
+}

@@ -1,0 +1,16 @@
+//! The operator in-process, on the real control plane.
+
+#![expect(clippy::unwrap_used, reason = "what a test cannot go on without has failed it")]
+
+mod children;
+mod cluster_drift;
+mod cluster_foreign;
+mod cluster_install;
+mod cluster_tls;
+mod machine_binding;
+mod machine_by_hand;
+mod machine_disk_key;
+mod machine_traffic;
+mod start;
+mod support;
+mod trustee_delivery;

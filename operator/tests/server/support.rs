@@ -1,0 +1,242 @@
+//! A namespace with a running operator, and what tests ask of it.
+
+use std::fmt::Debug;
+use std::time::Duration;
+
+use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::core::v1::Secret;
+use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams};
+use kube::{Client, Resource, ResourceExt};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::json;
+use testenv::{ControlPlane, TestNamespace, eventually, objects};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use trusted_crds::{
+    ApprovalPolicy, AttestationKey, Condition, Decision, Delivered, Machine, PublicKey,
+    TrustedExecutionCluster, condition, names,
+};
+use trusted_operator::{RunConfig, RunError};
+
+pub const TIMEOUT: Duration = Duration::from_secs(30);
+pub const CLUSTER: &str = "trusted";
+
+/// A namespace, and the operator that serves it while this lives.
+pub struct Env {
+    pub ns: TestNamespace,
+    pub admin: Client,
+    operator: Option<RunningOperator>,
+}
+
+pub struct RunningOperator {
+    stop: CancellationToken,
+    task: JoinHandle<Result<(), RunError>>,
+}
+
+impl RunningOperator {
+    pub async fn start(ns: &TestNamespace) -> Self {
+        // RUST_LOG shows what the operators of a failing test say.
+        let filter = tracing_subscriber::EnvFilter::from_default_env();
+        let _ = tracing_subscriber::fmt().with_env_filter(filter).with_test_writer().try_init();
+        let config = RunConfig::new(ns.operator_config().await, ns.name());
+        let stop = CancellationToken::new();
+        let run = trusted_operator::run(config, stop.clone().cancelled_owned());
+        // A test that waits for an operator in vain shows why it ended.
+        let task =
+            tokio::spawn(async { run.await.inspect_err(|error| tracing::error!(%error, "operator ended")) });
+        RunningOperator { stop, task }
+    }
+
+    pub async fn stop(self) {
+        self.stop.cancel();
+        self.task.await.unwrap().unwrap();
+    }
+}
+
+impl Env {
+    /// A namespace without operator or cluster.
+    pub async fn bare(prefix: &str) -> Env {
+        let cp = ControlPlane::shared().await;
+        let ns = cp.namespace(prefix).await;
+        Env { ns, admin: cp.admin(), operator: None }
+    }
+
+    /// A namespace with an operator and no cluster.
+    pub async fn without_cluster(prefix: &str) -> Env {
+        let mut env = Env::bare(prefix).await;
+        env.start_operator().await;
+        env
+    }
+
+    /// A namespace with an operator and an installed cluster of this policy.
+    pub async fn with_policy(prefix: &str, policy: ApprovalPolicy) -> Env {
+        let env = Env::without_cluster(prefix).await;
+        let mut cluster = objects::cluster(CLUSTER);
+        cluster.spec.attestation_key_approval = Some(policy);
+        env.create(&cluster).await;
+        env.condition::<TrustedExecutionCluster>(CLUSTER, "Installed", "True").await;
+        env
+    }
+
+    pub async fn new(prefix: &str) -> Env {
+        Env::with_policy(prefix, ApprovalPolicy::Automatic).await
+    }
+
+    pub async fn start_operator(&mut self) {
+        self.operator = Some(RunningOperator::start(&self.ns).await);
+    }
+
+    pub async fn stop_operator(&mut self) {
+        if let Some(operator) = self.operator.take() {
+            operator.stop().await;
+        }
+    }
+
+    pub fn operator_user(&self) -> String {
+        self.ns.service_account_user(names::OPERATOR_SERVICE_ACCOUNT)
+    }
+
+    pub fn api<K>(&self) -> Api<K>
+    where
+        K: Resource<DynamicType = (), Scope = kube::core::NamespaceResourceScope>,
+    {
+        Api::namespaced(self.admin.clone(), self.ns.name())
+    }
+
+    pub async fn create<K>(&self, object: &K) -> K
+    where
+        K: Resource<DynamicType = (), Scope = kube::core::NamespaceResourceScope>
+            + Clone
+            + Debug
+            + Serialize
+            + DeserializeOwned,
+    {
+        self.api::<K>().create(&PostParams::default(), object).await.unwrap()
+    }
+
+    pub async fn delete<K>(&self, name: &str)
+    where
+        K: Resource<DynamicType = (), Scope = kube::core::NamespaceResourceScope>
+            + Clone
+            + Debug
+            + DeserializeOwned,
+    {
+        self.api::<K>().delete(name, &DeleteParams::background()).await.unwrap();
+    }
+
+    pub async fn machine(&self, id: &str) -> Machine {
+        self.create(&objects::machine(id, id)).await
+    }
+
+    /// A fresh key registered for `uuid`.
+    pub async fn key(&self, name: &str, uuid: Option<&str>) -> AttestationKey {
+        self.create(&objects::attestation_key(name, uuid, &objects::public_key())).await
+    }
+
+    /// Writes or removes a person's decision, as somebody who may.
+    pub async fn decide(&self, key: &AttestationKey, decision: Option<Decision>) {
+        let approver = self.ns.as_user("approver");
+        let approval = decision.map(
+            |decision| json!({ "decision": decision, "fingerprint": fingerprint(key), "by": "approver" }),
+        );
+        let patch = json!({ "spec": { "approval": approval } });
+        Api::<AttestationKey>::namespaced(approver, self.ns.name())
+            .patch(&key.name_any(), &PatchParams::default(), &Patch::Merge(&patch))
+            .await
+            .unwrap();
+    }
+
+    /// Waits for `Approved` with this reason.
+    pub async fn approved(&self, name: &str, reason: &str) -> Condition {
+        self.reason::<AttestationKey>(name, condition::APPROVED, reason).await
+    }
+
+    /// Waits for a condition with this reason.
+    pub async fn reason<K>(&self, name: &str, type_: &str, reason: &str) -> Condition
+    where
+        K: HasConditions,
+    {
+        let api = self.api::<K>();
+        eventually(&format!("{name}: {type_} with reason {reason}"), TIMEOUT, || async {
+            let found = conditions(&api, name).await;
+            let wanted = found.iter().find(|c| c.type_ == type_ && c.reason == reason).cloned();
+            wanted.ok_or_else(|| format!("{found:?}"))
+        })
+        .await
+    }
+
+    /// Waits for a condition with this status.
+    pub async fn condition<K>(&self, name: &str, type_: &str, status: &str) -> Condition
+    where
+        K: HasConditions,
+    {
+        let api = self.api::<K>();
+        eventually(&format!("{name}: {type_} to be {status}"), TIMEOUT, || async {
+            let found = conditions(&api, name).await;
+            let wanted = found.iter().find(|c| c.type_ == type_ && c.status == status).cloned();
+            wanted.ok_or_else(|| format!("{found:?}"))
+        })
+        .await
+    }
+
+    /// Waits until an object is gone.
+    pub async fn gone<K>(&self, name: &str)
+    where
+        K: Resource<DynamicType = (), Scope = kube::core::NamespaceResourceScope>
+            + Clone
+            + Debug
+            + DeserializeOwned,
+    {
+        let api = self.api::<K>();
+        eventually(&format!("{} {name} to be gone", K::kind(&())), TIMEOUT, || async {
+            api.get_opt(name).await.unwrap().is_none().then_some(())
+        })
+        .await;
+    }
+
+    pub async fn secret(&self, name: &str) -> Option<Secret> {
+        self.api::<Secret>().get_opt(name).await.unwrap()
+    }
+
+    /// Waits until Trustee runs with exactly these keys.
+    pub async fn delivered(&self, keys: &[&AttestationKey]) {
+        let api = self.api::<Deployment>();
+        eventually("Trustee to run with the keys", TIMEOUT, || async {
+            let deployment = api.get_opt(names::TRUSTEE_DEPLOYMENT).await.unwrap().ok_or("no Deployment")?;
+            let delivered = Delivered::read(&deployment);
+            let held = |key: &&AttestationKey| delivered.has_key(&fingerprint(key).parse().unwrap());
+            let all = keys.iter().all(held) && delivered.attestation_keys() == keys.len();
+            let told = format!("rolled out: {}, {} keys", delivered.rolled_out, delivered.attestation_keys());
+            (delivered.rolled_out && all).then_some(()).ok_or(told)
+        })
+        .await;
+    }
+}
+
+/// A kind with conditions.
+pub trait HasConditions:
+    Resource<DynamicType = (), Scope = kube::core::NamespaceResourceScope> + Clone + Debug + DeserializeOwned
+{
+    fn conditions(&self) -> Vec<Condition>;
+}
+
+macro_rules! has_conditions {
+    ($($kind:ty),+) => {$(
+        impl HasConditions for $kind {
+            fn conditions(&self) -> Vec<Condition> {
+                self.status.as_ref().map(|status| status.conditions.clone()).unwrap_or_default()
+            }
+        }
+    )+};
+}
+
+has_conditions!(TrustedExecutionCluster, Machine, AttestationKey);
+
+async fn conditions<K: HasConditions>(api: &Api<K>, name: &str) -> Vec<Condition> {
+    api.get_opt(name).await.unwrap().map(|object| object.conditions()).unwrap_or_default()
+}
+
+pub fn fingerprint(key: &AttestationKey) -> String {
+    PublicKey::from_pem(&key.spec.public_key).unwrap().fingerprint().to_string()
+}
