@@ -1,0 +1,77 @@
+//! The command line: names, flags and help, and nothing else.
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::commands::approve_ak::ApproveArgs;
+use crate::commands::audit_api_calls::AuditApiCallsArgs;
+use crate::commands::status::StatusArgs;
+use crate::connect::ConnectionArgs;
+use crate::exit;
+use crate::output::Format;
+use crate::output::paint::ColorChoice;
+
+/// kubectl runs the program as `kubectl trusted`, so that is what its help calls it.
+#[derive(Debug, Parser)]
+#[command(
+    name = "kubectl-trusted",
+    bin_name = "kubectl trusted",
+    version,
+    about = "See, decide and count what keeps confidential machines trusted",
+    after_help = exit::HELP,
+    disable_help_subcommand = true,
+    max_term_width = 110
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+
+    #[command(flatten)]
+    pub(crate) connection: ConnectionArgs,
+}
+
+#[derive(Clone, Copy, Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct OutputArgs {
+    /// Format of the result
+    #[arg(short, long, global = true, value_enum, default_value_t, value_name = "FORMAT")]
+    pub(crate) output: Format,
+
+    /// Colour: words carry the meaning without it; NO_COLOR and TERM=dumb are respected
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    pub(crate) color: ColorChoice,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Tell whether machines are served, and if not, what to do next
+    Status(StatusArgs),
+    /// Trust attestation keys by hand, and wait until machines can attest with them
+    ApproveAk(ApproveArgs),
+    /// Count API requests, and compare before and after
+    AuditApiCalls(AuditApiCallsArgs),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn connection_flags_stand_before_or_after_the_verb() {
+        let before = ["kubectl-trusted", "--context", "c", "-n", "x", "audit-api-calls", "snapshot"];
+        let after = ["kubectl-trusted", "audit-api-calls", "snapshot", "--context", "c", "-n", "x"];
+        for words in [&before[..], &after[..]] {
+            let cli = Cli::try_parse_from(words).unwrap();
+            assert_eq!(cli.connection.context.as_deref(), Some("c"));
+            assert_eq!(cli.connection.namespace.as_deref(), Some("x"));
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! `audit-api-calls`: what clients cost an API server, and whether it is more than before.
+//!
+//! Owns the subcommands. Two sources are read, both of the API server itself: its metrics and its audit log.
+
+mod bounded;
+mod budget;
+mod count;
+mod diff;
+mod document;
+mod event;
+mod lines;
+mod metrics;
+mod render;
+mod snapshot;
+mod tally;
+
+use clap::{Args, Subcommand};
+
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::session::Session;
+
+const EXAMPLES: &str = "\
+A request counts once, whatever number of stages the log holds: a watch when it starts, everything else when it is
+answered.
+
+Examples:
+  # What did the operator cost? From an audit log, for one client
+  kubectl trusted audit-api-calls snapshot --audit-log audit.log --user system:serviceaccount:trusted:trusted-operator
+
+  # Before and after, with a limit that fails a pipeline
+  kubectl trusted audit-api-calls snapshot --audit-log before.log.gz --user op --out before.json
+  kubectl trusted audit-api-calls snapshot --audit-log after.log.gz --user op --out after.json
+  kubectl trusted audit-api-calls diff before.json after.json --max list=0 --max-increase 0%
+
+  # All clients together, from the counters of a running API server
+  kubectl trusted audit-api-calls snapshot --out 1.json; sleep 600
+  kubectl trusted audit-api-calls snapshot --out 2.json
+  kubectl trusted audit-api-calls diff 1.json 2.json";
+
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct AuditApiCallsArgs {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Count requests now (metrics) or in audit logs
+    #[command(after_help = EXAMPLES)]
+    Snapshot(Box<snapshot::SnapshotArgs>),
+    /// Compare two snapshots
+    #[command(after_help = EXAMPLES)]
+    Diff(Box<diff::DiffArgs>),
+}
+
+pub(crate) async fn run(session: &mut Session, args: AuditApiCallsArgs) -> Result<Exit> {
+    match args.what {
+        What::Snapshot(args) => snapshot::run(session, *args).await,
+        What::Diff(args) => diff::run(session, &args),
+    }
+}

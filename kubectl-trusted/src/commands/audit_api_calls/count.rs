@@ -1,0 +1,123 @@
+//! Counting requests by verb, group, resource, subresource and code.
+//!
+//! Owns the key and how both sources are brought to the same words: audit logs say `create`, metrics say `POST`.
+
+use std::collections::BTreeMap;
+
+use super::document::Row;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Key {
+    pub(crate) verb: String,
+    pub(crate) group: String,
+    pub(crate) resource: String,
+    pub(crate) subresource: String,
+    pub(crate) code: u16,
+}
+
+impl Key {
+    /// Whether the request stays open on purpose, as the API server sees it.
+    pub(crate) fn is_long_running(verb: &str, subresource: &str) -> bool {
+        matches!(verb, "watch" | "proxy")
+            || matches!(subresource, "attach" | "exec" | "proxy" | "log" | "portforward")
+    }
+}
+
+/// The verb of the metrics in the words of the audit log.
+pub(crate) fn audit_verb(metric: &str) -> String {
+    match metric {
+        "POST" => "create".to_owned(),
+        "PUT" => "update".to_owned(),
+        // The metrics count server-side apply and streaming lists by themselves, the audit log does not.
+        "APPLY" => "patch".to_owned(),
+        "WATCHLIST" => "watch".to_owned(),
+        other => other.to_ascii_lowercase(),
+    }
+}
+
+/// The verbs a budget can name. Those of the second line are of requests to no resource, whose verb is the HTTP
+/// method.
+pub(crate) const VERBS: [&str; 14] = [
+    "get",
+    "list",
+    "watch",
+    "create",
+    "update",
+    "patch",
+    "delete",
+    "deletecollection",
+    "connect",
+    "proxy", //
+    "post",
+    "put",
+    "head",
+    "options",
+];
+
+/// A request to no resource, by the first part of its path, so that the number of rows stays small whatever
+/// clients ask for.
+pub(crate) fn path_class(path: &str) -> &'static str {
+    const KNOWN: [&str; 11] = [
+        "/api",
+        "/apis",
+        "/healthz",
+        "/livez",
+        "/readyz",
+        "/metrics",
+        "/openapi",
+        "/version",
+        "/logs",
+        "/debug",
+        "/.well-known",
+    ];
+    let path = path.split(['?', '#']).next().unwrap_or_default();
+    let first = path.split('/').nth(1).unwrap_or_default();
+    KNOWN.into_iter().find(|known| known[1..] == *first).unwrap_or("/other")
+}
+
+/// The numbers, in the order of their keys.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Counts(BTreeMap<Key, u64>);
+
+impl Counts {
+    pub(crate) fn add(&mut self, key: Key, count: u64) {
+        let entry = self.0.entry(key).or_default();
+        *entry = entry.saturating_add(count);
+    }
+
+    pub(crate) fn total(&self) -> u64 {
+        self.0.values().fold(0, |sum, count| sum.saturating_add(*count))
+    }
+
+    pub(crate) fn rows(self) -> Vec<Row> {
+        let row = |(key, count): (Key, u64)| Row {
+            verb: key.verb,
+            group: key.group,
+            resource: key.resource,
+            subresource: key.subresource,
+            code: key.code,
+            count,
+        };
+        self.0.into_iter().map(row).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_fall_into_few_classes() {
+        assert_eq!(path_class("/openapi/v3?x=y"), "/openapi");
+        assert_eq!(path_class("/readyz"), "/readyz");
+        assert_eq!(path_class("/wp-login.php"), "/other");
+        assert_eq!(path_class(""), "/other");
+    }
+
+    #[test]
+    fn verbs_of_the_metrics_become_those_of_the_log() {
+        for (metric, verb) in [("POST", "create"), ("PUT", "update"), ("APPLY", "patch"), ("LIST", "list")] {
+            assert_eq!(audit_verb(metric), verb);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! One audit event, as far as counting needs it.
+//!
+//! Owns the fields that are read. Everything else in a line, request and response bodies above all, is skipped
+//! while parsing and never kept.
+
+use std::borrow::Cow;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use jiff::Timestamp;
+use serde::Deserialize;
+
+use super::count::{Key, path_class};
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Event<'a> {
+    #[serde(borrow)]
+    kind: Cow<'a, str>,
+    #[serde(borrow)]
+    api_version: Cow<'a, str>,
+    #[serde(rename = "auditID", borrow, default)]
+    audit_id: Cow<'a, str>,
+    pub(crate) stage: Stage,
+    #[serde(rename = "requestURI", borrow, default)]
+    request_uri: Cow<'a, str>,
+    #[serde(borrow)]
+    pub(crate) verb: Cow<'a, str>,
+    #[serde(borrow, default)]
+    user: User<'a>,
+    #[serde(borrow, default)]
+    object_ref: Option<ObjectRef<'a>>,
+    #[serde(default)]
+    response_status: Option<ResponseStatus>,
+    pub(crate) request_received_timestamp: Timestamp,
+    pub(crate) stage_timestamp: Timestamp,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub(crate) enum Stage {
+    RequestReceived,
+    ResponseStarted,
+    ResponseComplete,
+    Panic,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct User<'a> {
+    #[serde(borrow, default)]
+    username: Cow<'a, str>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ObjectRef<'a> {
+    #[serde(borrow, default)]
+    resource: Cow<'a, str>,
+    #[serde(borrow, default)]
+    api_group: Cow<'a, str>,
+    #[serde(borrow, default)]
+    subresource: Cow<'a, str>,
+}
+
+#[derive(Debug, Deserialize)]
+struct ResponseStatus {
+    #[serde(default)]
+    code: Option<i32>,
+}
+
+impl<'a> Event<'a> {
+    /// The event of a line; anything that is no audit event is nothing.
+    pub(crate) fn parse(line: &'a [u8]) -> Option<Event<'a>> {
+        let event: Event<'a> = serde_json::from_slice(line).ok()?;
+        (event.kind == "Event" && event.api_version.starts_with("audit.k8s.io/")).then_some(event)
+    }
+
+    pub(crate) fn user(&self) -> &str {
+        &self.user.username
+    }
+
+    pub(crate) fn group(&self) -> &str {
+        self.object_ref.as_ref().map_or("", |object| &object.api_group)
+    }
+
+    /// What all stages of one request share, in 128 bits: a client may send an audit id of any text.
+    pub(crate) fn id(&self) -> Option<u128> {
+        if self.audit_id.is_empty() {
+            return None;
+        }
+        let half = |salt: u8| {
+            let mut hasher = DefaultHasher::new();
+            (salt, self.audit_id.as_ref()).hash(&mut hasher);
+            u128::from(hasher.finish())
+        };
+        Some(half(0) << 64 | half(1))
+    }
+
+    pub(crate) fn is_long_running(&self) -> bool {
+        Key::is_long_running(&self.verb, self.object_ref.as_ref().map_or("", |object| &object.subresource))
+    }
+
+    pub(crate) fn key(&self) -> Key {
+        let code = self.response_status.as_ref().and_then(|status| status.code).unwrap_or_default();
+        let (group, resource, subresource) = match &self.object_ref {
+            Some(object) if !object.resource.is_empty() => {
+                (object.api_group.to_string(), object.resource.to_string(), object.subresource.to_string())
+            }
+            _ => (String::new(), path_class(&self.request_uri).to_owned(), String::new()),
+        };
+        Key {
+            verb: self.verb.to_string(),
+            group,
+            resource,
+            subresource,
+            code: u16::try_from(code).unwrap_or_default(),
+        }
+    }
+}

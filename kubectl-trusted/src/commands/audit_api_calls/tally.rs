@@ -1,0 +1,205 @@
+//! Counts every request of an audit log exactly once, in bounded memory.
+//!
+//! A log holds up to four events per request. A request counts at its first answer: a long-running one (a
+//! watch, an exec) at ResponseStarted, everything else at ResponseComplete or Panic. Only requests that have
+//! started and not completed are remembered one by one, plus a window of the latest ones, so that lines
+//! delivered twice count once.
+//!
+//! Owns these rules. Must not read files.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use super::bounded::Bounded;
+use super::count::{Counts, Key};
+use super::document::{Filter, OpenWatches, Window};
+use super::event::{Event, Stage};
+
+/// Requests open at the same time that are remembered: above the number of watches of very large clusters.
+const MOST_OPEN: usize = 1 << 18;
+
+/// Answered requests remembered to recognise repeated lines.
+const MOST_RECENT: usize = 1 << 16;
+
+/// Users named when a filter matches nothing.
+const MOST_USERS: usize = 512;
+
+#[derive(Debug)]
+pub(crate) struct Tally {
+    filter: Filter,
+    counts: Counts,
+    open: Bounded<Key>,
+    /// Answered lately; true where the answer was a start, whose completion is no repetition.
+    recent: Bounded<bool>,
+    /// Completed, but begun before the log: another log holds their start.
+    headless: Bounded<Key>,
+    first: Option<Timestamp>,
+    last: Option<Timestamp>,
+    users: BTreeMap<String, u64>,
+    pub(crate) events: u64,
+    pub(crate) malformed: u64,
+    pub(crate) repeated: u64,
+}
+
+impl Tally {
+    pub(crate) fn new(filter: Filter) -> Tally {
+        Tally {
+            filter,
+            counts: Counts::default(),
+            open: Bounded::new(MOST_OPEN),
+            recent: Bounded::new(MOST_RECENT),
+            headless: Bounded::new(MOST_OPEN),
+            first: None,
+            last: None,
+            users: BTreeMap::new(),
+            events: 0,
+            malformed: 0,
+            repeated: 0,
+        }
+    }
+
+    pub(crate) fn line(&mut self, line: &[u8]) {
+        if line.iter().all(u8::is_ascii_whitespace) {
+            return;
+        }
+        match Event::parse(line) {
+            Some(event) => self.event(&event),
+            None => self.malformed += 1,
+        }
+    }
+
+    fn event(&mut self, event: &Event<'_>) {
+        self.events += 1;
+        self.first = Some(self.first.map_or(event.stage_timestamp, |first| first.min(event.stage_timestamp)));
+        self.last = Some(self.last.map_or(event.stage_timestamp, |last| last.max(event.stage_timestamp)));
+        if !self.is_in_window(event.request_received_timestamp) {
+            return;
+        }
+        if self.filter.user.as_deref().is_some_and(|user| user != event.user()) {
+            self.note_user(event.user());
+            return;
+        }
+        if self.filter.api_group.as_deref().is_some_and(|group| group != event.group()) {
+            return;
+        }
+        match event.stage {
+            Stage::RequestReceived => {}
+            Stage::ResponseStarted => self.started(event),
+            Stage::ResponseComplete | Stage::Panic => self.completed(event),
+        }
+    }
+
+    /// All stages of a request carry the time it was received, so a request is inside or outside as a whole.
+    fn is_in_window(&self, received: Timestamp) -> bool {
+        self.filter.since.is_none_or(|since| received >= since)
+            && self.filter.until.is_none_or(|until| received < until)
+    }
+
+    fn note_user(&mut self, user: &str) {
+        if let Some(count) = self.users.get_mut(user) {
+            *count += 1;
+        } else if self.users.len() < MOST_USERS {
+            self.users.insert(user.to_owned(), 1);
+        }
+    }
+
+    fn started(&mut self, event: &Event<'_>) {
+        let key = event.key();
+        let Some(id) = event.id() else {
+            // Without an id its completion cannot be told from another request's, and that one counts.
+            return;
+        };
+        if self.open.contains(id) || self.recent.contains(id) {
+            self.repeated += 1;
+            return;
+        }
+        self.counts.add(key.clone(), 1);
+        // A refused request is over: some (failed authentication) log nothing but this stage.
+        if self.headless.remove(id).is_some() || key.code >= 400 {
+            self.recent.insert(id, true);
+        } else {
+            self.open.insert(id, key);
+        }
+    }
+
+    fn completed(&mut self, event: &Event<'_>) {
+        let Some(id) = event.id() else {
+            self.counts.add(event.key(), 1);
+            return;
+        };
+        if self.open.remove(id).is_some() {
+            self.recent.insert(id, false);
+            return;
+        }
+        if self.recent.contains(id) {
+            let was_a_start = self.recent.remove(id).unwrap_or_default();
+            self.recent.insert(id, false);
+            self.repeated += u64::from(!was_a_start);
+            return;
+        }
+        if event.is_long_running() && self.first.is_some_and(|first| event.request_received_timestamp < first)
+        {
+            self.headless.insert(id, event.key());
+            return;
+        }
+        self.counts.add(event.key(), 1);
+        self.recent.insert(id, false);
+    }
+
+    /// The part of the log that was looked at.
+    pub(crate) fn window(&self) -> Window {
+        let (since, until) = (self.filter.since, self.filter.until);
+        Window {
+            from: self.first.map(|first| since.map_or(first, |since| since.max(first))),
+            to: self.last.map(|last| until.map_or(last, |until| until.min(last))),
+        }
+    }
+
+    /// The first event of all, whatever the filter.
+    pub(crate) fn first(&self) -> Option<Timestamp> {
+        self.first
+    }
+
+    pub(crate) fn headless(&self) -> usize {
+        self.headless.len()
+    }
+
+    /// Long-running requests that had to be forgotten while open; each may count a second time at its end.
+    pub(crate) fn forgotten(&self) -> u64 {
+        self.open.evicted()
+    }
+
+    /// The users that did send requests in the window, busiest first.
+    pub(crate) fn other_users(&self) -> Vec<&str> {
+        let mut users: Vec<_> = self.users.iter().collect();
+        users.sort_by_key(|(name, count)| (std::cmp::Reverse(**count), name.as_str()));
+        users.into_iter().map(|(name, _)| name.as_str()).collect()
+    }
+
+    /// Watches that had started and not ended when the log ended.
+    pub(crate) fn open_watches(&self) -> Vec<OpenWatches> {
+        let mut open = BTreeMap::<(&str, &str), u64>::new();
+        for key in self.open.values().filter(|key| key.verb == "watch") {
+            *open.entry((&key.group, &key.resource)).or_default() += 1;
+        }
+        let watches = |((group, resource), count): ((&str, &str), u64)| OpenWatches {
+            group: group.to_owned(),
+            resource: resource.to_owned(),
+            count,
+        };
+        open.into_iter().map(watches).collect()
+    }
+
+    /// Whether nothing matched.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.counts.total() == 0
+    }
+
+    pub(crate) fn into_counts(self) -> Counts {
+        self.counts
+    }
+}
+
+#[cfg(test)]
+mod tests;

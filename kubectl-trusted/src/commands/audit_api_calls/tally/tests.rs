@@ -1,0 +1,188 @@
+//! The counting rule, stage by stage.
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// An event of a log, at `second` past the hour.
+fn event(id: &str, stage: &str, verb: &str, resource: &str, second: u32) -> String {
+    received(id, stage, verb, resource, (second, second))
+}
+
+fn received(id: &str, stage: &str, verb: &str, resource: &str, (received, staged): (u32, u32)) -> String {
+    serde_json::json!({
+        "kind": "Event", "apiVersion": "audit.k8s.io/v1", "level": "Metadata", "auditID": id, "stage": stage,
+        "requestURI": format!("/api/v1/{resource}"), "verb": verb, "user": {"username": "op"},
+        "objectRef": {"resource": resource, "apiVersion": "v1"}, "responseStatus": {"code": 200},
+        "requestReceivedTimestamp": format!("2026-11-30T17:00:{received:02}.000000Z"),
+        "stageTimestamp": format!("2026-11-30T17:00:{staged:02}.000000Z"),
+    })
+    .to_string()
+}
+
+fn tally(lines: &[String]) -> Tally {
+    tally_with(Filter::default(), lines)
+}
+
+fn tally_with(filter: Filter, lines: &[String]) -> Tally {
+    let mut tally = Tally::new(filter);
+    for line in lines {
+        tally.line(line.as_bytes());
+    }
+    tally
+}
+
+#[test]
+fn a_request_counts_once_whatever_stages_are_logged() {
+    let stages = ["RequestReceived", "ResponseStarted", "ResponseComplete"];
+    let watch = stages.map(|stage| event("w", stage, "watch", "pods", 1));
+    let get = ["RequestReceived", "ResponseComplete"].map(|stage| event("g", stage, "get", "pods", 2));
+    let panic = ["RequestReceived", "Panic"].map(|stage| event("p", stage, "update", "pods", 3));
+    let lines: Vec<_> = watch.into_iter().chain(get).chain(panic).collect();
+    assert_eq!(tally(&lines).into_counts().total(), 3);
+}
+
+#[test]
+fn a_watch_counts_when_it_starts_and_is_open_until_it_ends() {
+    let started = event("w", "ResponseStarted", "watch", "secrets", 1);
+    let open = tally(std::slice::from_ref(&started));
+    assert_eq!(
+        open.open_watches()[0],
+        OpenWatches { group: String::new(), resource: "secrets".into(), count: 1 }
+    );
+    assert_eq!(open.into_counts().total(), 1);
+    let ended = tally(&[started, event("w", "ResponseComplete", "watch", "secrets", 9)]);
+    assert!(ended.open_watches().is_empty());
+    assert_eq!(ended.into_counts().total(), 1);
+}
+
+#[test]
+fn a_watch_without_a_start_counts_where_the_policy_omits_that_stage() {
+    let lines = [
+        event("g", "ResponseComplete", "get", "pods", 1),
+        received("w", "ResponseComplete", "watch", "pods", (2, 9)),
+    ];
+    assert_eq!(tally(&lines).into_counts().total(), 2);
+}
+
+#[test]
+fn a_watch_begun_before_the_log_belongs_to_the_log_before() {
+    let before = event("w", "ResponseStarted", "watch", "pods", 1);
+    let after = [
+        event("g", "ResponseComplete", "get", "pods", 5),
+        received("w", "ResponseComplete", "watch", "pods", (1, 9)),
+    ];
+    let alone = tally(&after);
+    assert_eq!(alone.headless(), 1);
+    assert_eq!(alone.into_counts().total(), 1);
+    // Rotated logs add up in either order.
+    for lines in [[&before, &after[0], &after[1]], [&after[0], &after[1], &before]] {
+        let whole = tally(&lines.map(Clone::clone));
+        assert_eq!(whole.headless(), 0);
+        assert_eq!(whole.into_counts().total(), 2);
+    }
+}
+
+#[test]
+fn lines_delivered_twice_count_once() {
+    let lines = [
+        event("w", "ResponseStarted", "watch", "pods", 1),
+        event("w", "ResponseStarted", "watch", "pods", 1),
+        event("g", "ResponseComplete", "get", "pods", 2),
+        event("g", "ResponseComplete", "get", "pods", 2),
+        event("w", "ResponseComplete", "watch", "pods", 3),
+        event("w", "ResponseComplete", "watch", "pods", 3),
+    ];
+    let tally = tally(&lines);
+    assert_eq!(tally.repeated, 3);
+    assert_eq!(tally.into_counts().total(), 2);
+}
+
+#[test]
+fn a_refused_request_that_logs_its_start_only_counts_once() {
+    let refused = event("x", "ResponseStarted", "get", "pods", 1).replace("\"code\":200", "\"code\":401");
+    let tally = tally(&[refused.clone(), refused]);
+    assert!(tally.open_watches().is_empty());
+    assert_eq!(tally.repeated, 1);
+    assert_eq!(tally.into_counts().total(), 1);
+}
+
+#[test]
+fn the_window_takes_requests_as_a_whole_by_the_time_they_were_received() {
+    let second = |second: u32| format!("2026-11-30T17:00:{second:02}Z").parse().ok();
+    let filter = Filter { since: second(2), until: second(5), ..Filter::default() };
+    let lines = [
+        event("early", "ResponseStarted", "watch", "pods", 1),
+        received("early", "ResponseComplete", "watch", "pods", (1, 3)),
+        received("in", "ResponseComplete", "get", "pods", (2, 7)),
+        received("late", "ResponseComplete", "get", "pods", (5, 5)),
+    ];
+    let tally = tally_with(filter, &lines);
+    assert_eq!(tally.window(), Window { from: second(2), to: second(5) });
+    assert_eq!(tally.into_counts().total(), 1);
+}
+
+#[test]
+fn users_are_told_apart_by_their_full_name() {
+    let filter = Filter { user: Some("o".into()), ..Filter::default() };
+    let tally = tally_with(filter, &[event("g", "ResponseComplete", "get", "pods", 1)]);
+    assert_eq!(tally.other_users(), ["op"]);
+    assert_eq!(tally.into_counts().total(), 0);
+}
+
+#[test]
+fn lines_that_are_no_events_are_counted_and_nothing_more() {
+    let lines =
+        ["{\"kind\":\"Event\"", "", "  ", "null", "{\"kind\":\"Pod\",\"apiVersion\":\"v1\"}", "\u{1b}[0m"];
+    let tally = tally(&lines.map(str::to_owned));
+    assert_eq!((tally.malformed, tally.events), (4, 0));
+}
+
+#[test]
+fn non_resource_requests_have_a_row_per_path_class() {
+    let line = event("g", "ResponseComplete", "get", "pods", 1)
+        .replace("\"objectRef\"", "\"ignored\"")
+        .replace("/api/v1/pods", "/openapi/v3?hash=1");
+    let rows = tally(&[line]).into_counts().rows();
+    assert_eq!((rows[0].resource.as_str(), rows[0].verb.as_str()), ("/openapi", "get"));
+}
+
+/// The stages that one request leaves in a log, in order.
+fn stages() -> impl Strategy<Value = (&'static str, &'static [&'static str])> {
+    prop::sample::select(vec![
+        ("watch", &["ResponseStarted"][..]),
+        ("watch", &["RequestReceived", "ResponseStarted", "ResponseComplete"]),
+        ("watch", &["ResponseComplete"]),
+        ("get", &["ResponseComplete"]),
+        ("list", &["RequestReceived", "ResponseComplete"]),
+        ("update", &["RequestReceived", "Panic"]),
+    ])
+}
+
+proptest! {
+    /// However the stages of many requests lie between each other, and whichever lines come twice, each request
+    /// counts once.
+    #[test]
+    fn every_request_counts_once(
+        requests in prop::collection::vec(stages(), 1..40),
+        order in prop::collection::vec(any::<prop::sample::Index>(), 0..200),
+        twice in prop::collection::vec(any::<prop::sample::Index>(), 0..10),
+    ) {
+        let mut waiting: Vec<std::collections::VecDeque<String>> = requests
+            .iter()
+            .enumerate()
+            .map(|(id, (verb, stages))| stages.iter().map(|stage| event(&id.to_string(), stage, verb, "pods", 1)).collect())
+            .collect();
+        let mut lines = Vec::new();
+        for pick in order {
+            let pick = pick.index(waiting.len());
+            lines.extend(waiting[pick].pop_front());
+        }
+        lines.extend(waiting.into_iter().flatten());
+        for pick in twice {
+            let repeated = lines[pick.index(lines.len())].clone();
+            lines.push(repeated);
+        }
+        prop_assert_eq!(tally(&lines).into_counts().total(), requests.len() as u64);
+    }
+}

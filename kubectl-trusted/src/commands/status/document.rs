@@ -1,0 +1,216 @@
+//! The document of `status`, made from what was seen; a pure function.
+//!
+//! Owns its field names, which are a contract, and how namespaces are put together into one verdict.
+
+use std::collections::BTreeSet;
+
+use jiff::Timestamp;
+use kube::ResourceExt;
+use serde::Serialize;
+use trusted_crds::health::{self, Assessment, Counts, Finding, Level, Subject, Trustee, Verdict, View};
+use trusted_crds::names::TRUSTEE_DEPLOYMENT;
+
+use super::collect::{Incomplete, Seen};
+use super::rows::{self, ClusterRow, ImageRow, KeyRow, Lookup, MachineRow};
+use crate::error::{Class, Error, Result};
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Status {
+    pub(crate) verdict: Verdict,
+    /// The namespace looked at; absent (null) for all.
+    pub(crate) namespace: Option<String>,
+    pub(crate) reasons: Vec<Finding>,
+    pub(crate) counts: Counts,
+    pub(crate) clusters: Vec<ClusterRow>,
+    pub(crate) machines: Vec<MachineRow>,
+    pub(crate) attestation_keys: Vec<KeyRow>,
+    pub(crate) approved_images: Vec<ImageRow>,
+    pub(crate) incomplete: Vec<Incomplete>,
+    #[serde(skip)]
+    pub(crate) hidden: Hidden,
+    /// When it was looked.
+    pub(crate) at: Timestamp,
+}
+
+/// Kinds that could not be seen, so that their tables say so instead of being empty.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Hidden {
+    pub(crate) clusters: bool,
+    pub(crate) machines: bool,
+    pub(crate) attestation_keys: bool,
+    pub(crate) approved_images: bool,
+}
+
+/// `flags` are repeated in the suggested commands, so that they reach the same cluster.
+pub(crate) fn of(seen: &Seen, namespace: Option<&str>, flags: &str, now: Timestamp) -> Status {
+    let mut status = Status {
+        verdict: Verdict::Healthy,
+        namespace: namespace.map(str::to_owned),
+        reasons: Vec::new(),
+        counts: Counts::default(),
+        clusters: Vec::new(),
+        machines: Vec::new(),
+        attestation_keys: Vec::new(),
+        approved_images: Vec::new(),
+        incomplete: seen.incomplete.clone(),
+        hidden: Hidden {
+            clusters: seen.clusters.is_none(),
+            machines: seen.machines.is_none(),
+            attestation_keys: seen.attestation_keys.is_none(),
+            approved_images: seen.approved_images.is_none(),
+        },
+        at: now,
+    };
+    let namespaces = namespaces(seen, namespace);
+    for namespace in &namespaces {
+        let view = view(seen, namespace);
+        status.add(&view, health::assess(&view, now));
+    }
+    if namespaces.is_empty() {
+        status.nothing_anywhere();
+    }
+    status.add_unreadable(seen);
+    status.reasons.sort_by(|one, other| (one.level, &one.object).cmp(&(other.level, &other.object)));
+    for reason in &mut status.reasons {
+        if reason.next.starts_with("kubectl ") {
+            reason.next.push_str(flags);
+        }
+    }
+    status
+}
+
+/// The namespace asked for, or all that hold something of ours.
+fn namespaces(seen: &Seen, namespace: Option<&str>) -> BTreeSet<String> {
+    match namespace {
+        Some(namespace) => BTreeSet::from([namespace.to_owned()]),
+        None => {
+            let clusters = seen.clusters.iter().flatten().map(ResourceExt::namespace);
+            let machines = seen.machines.iter().flatten().map(ResourceExt::namespace);
+            let keys = seen.attestation_keys.iter().flatten().map(ResourceExt::namespace);
+            let images = seen.approved_images.iter().flatten().map(ResourceExt::namespace);
+            clusters.chain(machines).chain(keys).chain(images).flatten().collect()
+        }
+    }
+}
+
+fn view<'a>(seen: &'a Seen, namespace: &'a str) -> View<'a> {
+    View {
+        namespace,
+        clusters: within(seen.clusters.as_deref(), namespace),
+        machines: within(seen.machines.as_deref(), namespace),
+        attestation_keys: within(seen.attestation_keys.as_deref(), namespace),
+        approved_images: within(seen.approved_images.as_deref(), namespace),
+        trustee: match within(seen.deployments.as_deref(), namespace) {
+            None => Trustee::NotVisible,
+            Some(deployments) => deployments
+                .into_iter()
+                .find(|deployment| deployment.name_any() == TRUSTEE_DEPLOYMENT)
+                .map_or(Trustee::Absent, Trustee::Present),
+        },
+    }
+}
+
+fn within<'a, K: kube::Resource>(objects: Option<&'a [K]>, namespace: &str) -> Option<Vec<&'a K>> {
+    let is_within = |object: &&K| object.meta().namespace.as_deref() == Some(namespace);
+    objects.map(|objects| objects.iter().filter(is_within).collect())
+}
+
+impl Status {
+    fn add(&mut self, view: &View<'_>, assessment: Assessment) {
+        self.verdict = self.verdict.max(assessment.verdict);
+        self.reasons.extend(assessment.findings);
+        add_counts(&mut self.counts, assessment.counts);
+        let clusters = view.clusters.iter().flatten();
+        self.clusters.extend(clusters.map(|cluster| rows::cluster(view, cluster)));
+        let lookup = Lookup::of(view);
+        let machines = view.machines.iter().flatten();
+        self.machines.extend(machines.map(|machine| rows::machine(lookup.delivered.as_ref(), machine)));
+        let keys = view.attestation_keys.iter().flatten();
+        self.attestation_keys.extend(keys.map(|key| rows::key(&lookup, key)));
+        let images = view.approved_images.iter().flatten();
+        self.approved_images.extend(images.map(|image| rows::image(image)));
+    }
+
+    fn nothing_anywhere(&mut self) {
+        self.verdict = Verdict::Unknown;
+        if !self.hidden.clusters {
+            let object = Subject {
+                kind: "Cluster".to_owned(),
+                namespace: String::new(),
+                name: "all namespaces".to_owned(),
+            };
+            self.reasons.push(Finding {
+                level: Level::Info,
+                object,
+                reason: "NoCluster".to_owned(),
+                message: "there is no TrustedExecutionCluster in any namespace, so there is nothing to judge"
+                    .to_owned(),
+                since: None,
+                next: "kubectl explain trustedexecutioncluster.spec".to_owned(),
+            });
+        }
+    }
+
+    /// An object that cannot be read may be the one that matters, so the verdict is not better than Degraded.
+    fn add_unreadable(&mut self, seen: &Seen) {
+        for unreadable in &seen.unreadable {
+            let object = Subject {
+                kind: unreadable.kind.clone(),
+                namespace: unreadable.key.namespace.clone(),
+                name: unreadable.key.name.clone(),
+            };
+            self.verdict = self.verdict.max(Verdict::Degraded);
+            self.reasons.push(Finding {
+                level: Level::Warning,
+                reason: "Unreadable".to_owned(),
+                message: format!("the object is not of the form this version knows: {}", unreadable.problem),
+                since: None,
+                next: "kubectl trusted --version".to_owned(),
+                object,
+            });
+        }
+    }
+
+    /// Keeps the rows and reasons of these names; every one of them must stand for something.
+    pub(crate) fn keep_only(&mut self, names: &[String]) -> Result<()> {
+        let is_named = |name: &str| names.iter().any(|wanted| wanted == name);
+        self.clusters.retain(|row| is_named(&row.name));
+        self.machines.retain(|row| is_named(&row.name) || is_named(&row.id));
+        self.attestation_keys.retain(|row| is_named(&row.name));
+        self.approved_images.retain(|row| is_named(&row.name));
+        self.reasons.retain(|reason| is_named(&reason.object.name));
+        let found = |name: &String| {
+            self.clusters.iter().any(|row| row.name == *name)
+                || self.machines.iter().any(|row| row.name == *name || row.id == *name)
+                || self.attestation_keys.iter().any(|row| row.name == *name)
+                || self.approved_images.iter().any(|row| row.name == *name)
+        };
+        let Some(missing) = names.iter().find(|name| !found(name)) else { return Ok(()) };
+        let place = match &self.namespace {
+            Some(namespace) => format!("in namespace \"{namespace}\""),
+            None => "in any namespace".to_owned(),
+        };
+        let error = Error::new(
+            Class::NotFound,
+            format!("no cluster, machine, attestation key or approved image \"{missing}\" {place}"),
+        );
+        Err(match self.incomplete.first() {
+            Some(incomplete) => {
+                error.why(format!("not everything may be seen: it needs {}", incomplete.need))
+            }
+            None => error.next("see what there is with: kubectl trusted status -A"),
+        })
+    }
+}
+
+fn add_counts(sum: &mut Counts, more: Counts) {
+    sum.clusters += more.clusters;
+    sum.machines += more.machines;
+    sum.machines_served += more.machines_served;
+    sum.attestation_keys.trusted += more.attestation_keys.trusted;
+    sum.attestation_keys.pending += more.attestation_keys.pending;
+    sum.attestation_keys.refused += more.attestation_keys.refused;
+    sum.approved_images += more.approved_images;
+    sum.approved_images_committed += more.approved_images_committed;
+}

@@ -1,0 +1,192 @@
+//! From kubectl's connection flags to one client.
+//!
+//! Owns the flags, what of the kubeconfig they replace, and the identity the API server sees. The client is
+//! made only when a command asks for it, so that `--help` and work on files never touch a kubeconfig.
+
+mod kubeconfig;
+
+use std::future::Future;
+use std::time::Duration;
+
+use clap::Args;
+use http::header::{HeaderValue, USER_AGENT};
+use kube::{Client, Config};
+
+use crate::error::{Attempt, Class, Error, Result};
+use crate::output::time::parse_duration;
+
+/// How the API server knows this program, in audit logs above all.
+const AGENT: &str = concat!("kubectl-trusted/", env!("CARGO_PKG_VERSION"));
+
+/// Nobody waits longer than this for a connection to be made.
+const LONGEST_CONNECT: Duration = Duration::from_secs(10);
+
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Connection (as kubectl)")]
+pub(crate) struct ConnectionArgs {
+    /// Namespace; without it that of the context, else "default"
+    #[arg(short, long, global = true, value_name = "NAMESPACE", conflicts_with = "all_namespaces")]
+    pub(crate) namespace: Option<String>,
+
+    /// All namespaces
+    #[arg(short = 'A', long, global = true)]
+    pub(crate) all_namespaces: bool,
+
+    /// Context of the kubeconfig
+    #[arg(long, global = true, value_name = "NAME")]
+    pub(crate) context: Option<String>,
+
+    /// Cluster of the kubeconfig
+    #[arg(long, global = true, value_name = "NAME")]
+    pub(crate) cluster: Option<String>,
+
+    /// User of the kubeconfig; with --audit-log the client whose requests are counted
+    #[arg(long, global = true, value_name = "NAME")]
+    pub(crate) user: Option<String>,
+
+    /// Kubeconfig file; without it KUBECONFIG, else ~/.kube/config
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) kubeconfig: Option<std::path::PathBuf>,
+
+    /// Act as this user
+    #[arg(long = "as", global = true, value_name = "USER")]
+    pub(crate) impersonate: Option<String>,
+
+    /// Act as a member of this group; may be repeated
+    #[arg(long = "as-group", global = true, value_name = "GROUP")]
+    pub(crate) impersonate_groups: Vec<String>,
+
+    /// Act with this uid
+    #[arg(long = "as-uid", global = true, value_name = "UID")]
+    pub(crate) impersonate_uid: Option<String>,
+
+    /// The longest one request may take, such as 30s; 0 for no limit
+    #[arg(long, global = true, value_name = "DURATION", default_value = "30s", value_parser = parse_duration)]
+    pub(crate) request_timeout: Duration,
+
+    /// Address of the API server
+    #[arg(short, long, global = true, value_name = "URL", hide_short_help = true)]
+    pub(crate) server: Option<String>,
+
+    /// Bearer token
+    #[arg(long, global = true, value_name = "TOKEN", hide_short_help = true)]
+    pub(crate) token: Option<String>,
+
+    /// File with the CA of the API server
+    #[arg(long, global = true, value_name = "FILE", hide_short_help = true)]
+    pub(crate) certificate_authority: Option<String>,
+
+    /// Do not check the API server's certificate: anybody can then read and change what is sent
+    #[arg(long, global = true, hide_short_help = true)]
+    pub(crate) insecure_skip_tls_verify: bool,
+
+    /// File with a client certificate
+    #[arg(long, global = true, value_name = "FILE", hide_short_help = true)]
+    pub(crate) client_certificate: Option<String>,
+
+    /// File with the key of the client certificate
+    #[arg(long, global = true, value_name = "FILE", hide_short_help = true)]
+    pub(crate) client_key: Option<String>,
+
+    /// Name expected in the API server's certificate
+    #[arg(long, global = true, value_name = "NAME", hide_short_help = true)]
+    pub(crate) tls_server_name: Option<String>,
+}
+
+/// A client and what messages need to know about it.
+#[derive(Clone)]
+pub(crate) struct Connection {
+    pub(crate) client: Client,
+    pub(crate) url: String,
+    /// The namespace asked for, else that of the context.
+    pub(crate) namespace: String,
+    pub(crate) request_timeout: Option<Duration>,
+}
+
+impl ConnectionArgs {
+    /// The client. Plug-ins for credentials run while it is made, so this happens off the async threads.
+    pub(crate) async fn connect(&self) -> Result<Connection> {
+        let config = self.config().await?;
+        let url = config.cluster_url.to_string();
+        let namespace = self.namespace.clone().unwrap_or_else(|| config.default_namespace.clone());
+        let request_timeout = Some(self.request_timeout).filter(|limit| !limit.is_zero());
+        let building = tokio::task::spawn_blocking(move || Client::try_from(config));
+        let client = match building.await {
+            Ok(Ok(client)) => client,
+            Ok(Err(error)) => return Err(no_client(&error.to_string())),
+            Err(error) => return Err(no_client(&error.to_string())),
+        };
+        Ok(Connection { client, url, namespace, request_timeout })
+    }
+
+    async fn config(&self) -> Result<Config> {
+        // A second provider cannot be installed; the first one is the same.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let mut config = kubeconfig::load(self).await?;
+        config.connect_timeout = Some(if self.request_timeout.is_zero() {
+            LONGEST_CONNECT
+        } else {
+            LONGEST_CONNECT.min(self.request_timeout)
+        });
+        // Failures are told at once: a person decides whether to try again.
+        config.default_retry = false;
+        config.headers.push((USER_AGENT, HeaderValue::from_static(AGENT)));
+        self.impersonate(&mut config)?;
+        Ok(config)
+    }
+
+    fn impersonate(&self, config: &mut Config) -> Result<()> {
+        if self.impersonate.is_none()
+            && (!self.impersonate_groups.is_empty() || self.impersonate_uid.is_some())
+        {
+            return Err(Error::usage(
+                "--as-group and --as-uid need --as: a group or uid alone cannot be impersonated",
+            ));
+        }
+        if let Some(user) = &self.impersonate {
+            config.auth_info.impersonate = Some(user.clone());
+            config.auth_info.impersonate_groups =
+                Some(self.impersonate_groups.clone()).filter(|groups| !groups.is_empty());
+            config.auth_info.impersonate_uid.clone_from(&self.impersonate_uid);
+        }
+        Ok(())
+    }
+
+    /// The flags a person has to repeat so that a suggested command reaches the same cluster.
+    pub(crate) fn repeated_flags(&self) -> String {
+        let mut flags = String::new();
+        let kubeconfig = self.kubeconfig.as_ref().map(|file| file.display().to_string());
+        let named =
+            [("--context", &self.context), ("--cluster", &self.cluster), ("--kubeconfig", &kubeconfig)];
+        for (flag, value) in named {
+            if let Some(value) = value {
+                flags.push_str(&format!(" {flag} {value}"));
+            }
+        }
+        flags
+    }
+}
+
+fn no_client(cause: &str) -> Error {
+    Error::new(Class::Kubeconfig, "No client can be made from this configuration")
+        .why(cause)
+        .next("check the context's user: its certificate, key, token or credential plug-in")
+}
+
+impl Connection {
+    /// One request with the deadline of `--request-timeout`.
+    pub(crate) async fn ask<T>(
+        &self,
+        attempt: &Attempt,
+        request: impl Future<Output = std::result::Result<T, kube::Error>>,
+    ) -> Result<T> {
+        let answer = match self.request_timeout {
+            None => request.await,
+            Some(limit) => match tokio::time::timeout(limit, request).await {
+                Ok(answer) => answer,
+                Err(_) => return Err(attempt.too_slow(self)),
+            },
+        };
+        answer.map_err(|error| attempt.failed(error, self))
+    }
+}

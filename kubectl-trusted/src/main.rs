@@ -1,0 +1,7 @@
+//! The program behind `kubectl trusted`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    kubectl_trusted::main()
+}

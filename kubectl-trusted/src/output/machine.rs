@@ -1,0 +1,92 @@
+//! Documents for programs: JSON and YAML with `apiVersion` and `kind`.
+//!
+//! Owns the envelope. A document is the same data whatever the format or the verbosity.
+
+use serde::Serialize;
+
+use super::neutral;
+use crate::error::{Class, Error, Result};
+
+/// The version of all documents the plug-in prints.
+pub(crate) const API_VERSION: &str = "trusted-execution-clusters.io/cli/v1";
+
+/// What a command hands out: data that can be written for programs and drawn for people.
+pub(crate) trait Document: Serialize {
+    /// The `kind` of the document.
+    const KIND: &'static str;
+
+    /// The screen for people.
+    fn text(&self) -> super::text::Text;
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Envelope<'a, D> {
+    api_version: &'static str,
+    kind: &'static str,
+    #[serde(flatten)]
+    body: &'a D,
+}
+
+pub(crate) fn json<D: Document>(document: &D) -> Result<String> {
+    json_of(D::KIND, document)
+}
+
+pub(crate) fn yaml<D: Document>(document: &D) -> Result<String> {
+    yaml_of(D::KIND, document)
+}
+
+pub(crate) fn json_of<B: Serialize>(kind: &'static str, body: &B) -> Result<String> {
+    let envelope = Envelope { api_version: API_VERSION, kind, body };
+    let text = serde_json::to_string_pretty(&envelope).map_err(|error| {
+        Error::new(Class::Output, "The document cannot be written as JSON").why(error.to_string())
+    })?;
+    Ok(neutral::for_json(&text).into_owned() + "\n")
+}
+
+pub(crate) fn yaml_of<B: Serialize>(kind: &'static str, body: &B) -> Result<String> {
+    let envelope = Envelope { api_version: API_VERSION, kind, body };
+    // One line per value, so that line-wise tools find them whole.
+    let mut options = serde_saphyr::SerializerOptions::default();
+    options.prefer_block_scalars = false;
+    let text = serde_saphyr::to_string_with_options(&envelope, options).map_err(|error| {
+        Error::new(Class::Output, "The document cannot be written as YAML").why(error.to_string())
+    })?;
+    // The serialiser escapes control characters, but not marks that reorder text. JSON, in which they can be
+    // escaped everywhere, is YAML too.
+    if neutral::is_harmless(&text) { Ok(text) } else { json_of(kind, body) }
+}
+
+/// The document printed instead when a command fails.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Failure<'a> {
+    error: FailureBody<'a>,
+    exit_code: u8,
+}
+
+#[derive(Serialize)]
+struct FailureBody<'a> {
+    reason: &'static str,
+    message: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cause: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<&'a str>,
+}
+
+impl<'a> Failure<'a> {
+    pub(crate) const KIND: &'static str = "Error";
+
+    pub(crate) fn of(error: &'a Error) -> Failure<'a> {
+        Failure {
+            error: FailureBody {
+                reason: error.class.word(),
+                message: &error.what,
+                cause: error.why.as_deref(),
+                next: error.next.as_deref(),
+            },
+            exit_code: error.exit().number(),
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! Runs the real binary against a real control plane, as people with different rights.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on has failed"
+)]
+
+mod approve_ak;
+mod audit_api_calls;
+mod chain;
+mod plugin;
+mod run;
+mod stage;
+mod status;
+mod terminal;
