@@ -25,6 +25,8 @@ use crate::metrics::{Outcome, ReconcileMetrics};
 /// First wait after a failure; doubled up to [`LONGEST_BACKOFF`], with jitter, until a pass succeeds.
 const FIRST_BACKOFF: Duration = Duration::from_millis(200);
 const LONGEST_BACKOFF: Duration = Duration::from_secs(60);
+/// The longest that an event waits for a key in back-off.
+const EVENT_IN_BACKOFF: Duration = Duration::from_secs(5);
 /// How long running passes may take to end once the process is asked to stop.
 const DRAIN: Duration = Duration::from_secs(10);
 
@@ -119,14 +121,20 @@ impl<R: Reconciler> Queue<R> {
     }
 
     /// Something that concerns `key` changed: look at it now, whatever wait it was in. A key in back-off stays
-    /// there, since a failing write is not made better by being repeated at the pace of events.
+    /// there for a few seconds, since a failing write is not made better by being repeated at the pace of events,
+    /// but what a person decides must not wait for a minute behind it.
     fn event(&mut self, key: &R::Key) {
         let now = Instant::now();
         let entry = self.entries.entry(key.clone()).or_insert_with(|| Entry::new(now));
         entry.last_event = now;
-        let backing_off = entry.backoff.is_some() && entry.timer.is_some();
-        if !backing_off {
-            self.make_ready(key);
+        match &entry.timer {
+            Some(timer) if entry.backoff.is_some() => {
+                let soon = now + EVENT_IN_BACKOFF;
+                if self.timers.deadline(timer) > soon {
+                    self.timers.reset_at(timer, soon);
+                }
+            }
+            _ => self.make_ready(key),
         }
     }
 
