@@ -1,8 +1,10 @@
 //! First key wins.
 
-use kube::ResourceExt;
+use k8s_openapi::api::core::v1::Secret;
 use kube::api::{Patch, PatchParams};
+use kube::{Resource, ResourceExt};
 use serde_json::json;
+use testenv::audit::Window;
 use testenv::{eventually, objects};
 use trusted_crds::{AttestationKey, Machine, condition, names, reason};
 
@@ -104,6 +106,61 @@ async fn one_key_serves_one_machine() {
 }
 
 #[tokio::test]
+async fn one_key_for_two_machines_at_once_is_bound_once() {
+    let env = Env::new("onekeyrace").await;
+    let ids: Vec<[String; 2]> = (0..8).map(|n| [format!("a{n}"), format!("b{n}")]).collect();
+    futures::future::join_all(ids.iter().flatten().map(|id| env.machine(id))).await;
+    let pems: Vec<String> = ids.iter().map(|_| objects::public_key()).collect();
+    let both = ids.iter().zip(&pems).flat_map(|(pair, pem)| pair.iter().map(move |id| (id, pem)));
+    let keys = both.map(|(id, pem)| objects::attestation_key(id, Some(id), pem)).collect::<Vec<_>>();
+    futures::future::join_all(keys.iter().map(|key| env.create(key))).await;
+    let api = env.api::<AttestationKey>();
+    for [a, b] in &ids {
+        eventually("one to be trusted and one refused", TIMEOUT, || async {
+            let told = |key: AttestationKey| {
+                condition::find(&key.status?.conditions, "Approved").map(|c| c.reason.clone())
+            };
+            let mut told = [told(api.get(a).await.unwrap()), told(api.get(b).await.unwrap())];
+            told.sort();
+            let wanted = [reason::CONFLICT, reason::MACHINE_CREATED].map(|reason| Some(reason.to_owned()));
+            (told == wanted).then_some(()).ok_or(format!("{told:?}"))
+        })
+        .await;
+    }
+    let work =
+        env.ns.control_plane().audit().settled(&env.operator_user(), Window::default()).await.unwrap().work();
+    assert_eq!(
+        work.count("create", "secrets"),
+        16 + 8,
+        "a disk key for each machine, one binding for each key"
+    );
+    assert_eq!(work.count("delete", "secrets"), 0);
+}
+
+#[tokio::test]
+async fn a_foreign_secret_in_the_place_of_a_binding_is_told_and_left_alone() {
+    let env = Env::new("foreignak").await;
+    let owner = env
+        .create(&objects::approved_image("owner", &format!("example.com/i@sha256:{}", "0".repeat(64))))
+        .await;
+    for (name, owners) in [("ak-m1", vec![]), ("ak-m2", vec![owner.controller_owner_ref(&()).unwrap()])] {
+        let metadata = kube::api::ObjectMeta {
+            name: Some(name.into()),
+            owner_references: Some(owners),
+            ..Default::default()
+        };
+        env.create(&Secret { metadata, ..Default::default() }).await;
+    }
+    for id in ["m1", "m2"] {
+        env.machine(id).await;
+        env.key(id, Some(id)).await;
+        let told = env.approved(id, reason::CONFLICT).await;
+        assert!(told.message.contains(&format!("ak-{id} exists but is not managed")), "{}", told.message);
+    }
+    env.delivered(&[]).await;
+}
+
+#[tokio::test]
 async fn a_key_that_is_no_key_is_named_invalid() {
     let env = Env::new("invalid").await;
     env.machine("m").await;
@@ -126,8 +183,8 @@ async fn everything_of_a_machine_goes_with_it_and_comes_back_with_the_next() {
         env.delete::<Machine>("m").await;
         env.gone::<Machine>("m").await;
         env.gone::<AttestationKey>("k").await;
-        env.gone::<k8s_openapi::api::core::v1::Secret>("ak-m").await;
-        env.gone::<k8s_openapi::api::core::v1::Secret>("luks-m").await;
+        env.gone::<Secret>("ak-m").await;
+        env.gone::<Secret>("luks-m").await;
         assert!(machine.finalizers().is_empty());
     }
     env.delivered(&[]).await;

@@ -1,22 +1,25 @@
 //! Carries a plan out: the only writes of the machine controller, in the order in which each may rest on the one
 //! before. What is refused because the world moved is left to the next pass.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use k8s_openapi::jiff::Timestamp;
 use kube::ResourceExt;
+use parking_lot::Mutex;
 use trusted_crds::condition::APPROVED;
-use trusted_crds::{AttestationKey, Fingerprint, Machine, PublicKey};
+use trusted_crds::{AttestationKey, Fingerprint, Machine, PublicKey, names, reason};
 
 use super::claims::Claims;
-use super::decide::{BindingStep, DiskKeyStep, KeyVerdict, Ownership, Plan};
+use super::decide::{BindingStep, DiskKeyStep, KeyVerdict, MachineVerdict, Ownership, Plan};
 use super::observe::Observed;
 use super::subject::Subject;
 use super::{build, decide, status};
 use crate::context::{Context, SecretMeta, index};
 use crate::controllers::machine::observe::is_managed;
-use crate::error::ReconcileError;
+use crate::error::{Class, ReconcileError};
 use crate::queue::Next;
 use crate::writer::{Created, Target};
 
@@ -28,34 +31,89 @@ const LOST_RACE: Duration = Duration::from_secs(1);
 /// One pass over one subject.
 pub struct Pass<'a> {
     pub ctx: &'a Context,
-    pub claims: &'a Claims,
+    pub memory: &'a Memory,
     pub subject: &'a Subject,
     pub observed: &'a Observed,
     /// Time since the last event that concerned the subject.
     pub quiet_for: Duration,
 }
 
+/// What is remembered between passes.
+#[derive(Debug, Default)]
+pub struct Memory {
+    /// Which key is being bound where.
+    pub claims: Claims,
+    /// Uids of Secrets that were seen to hold a disk key of the existing operator, so that each is read once.
+    verified: Mutex<HashSet<String>>,
+}
+
+/// The first failure of a pass. One write that fails does not hold up the others.
+#[derive(Default)]
+struct Failure(Option<ReconcileError>);
+
+impl Failure {
+    fn note<T>(&mut self, result: Result<T, ReconcileError>) -> Option<T> {
+        match result {
+            Ok(value) => Some(value),
+            Err(error) => {
+                self.0.get_or_insert(error);
+                None
+            }
+        }
+    }
+}
+
 impl Pass<'_> {
-    /// Carries `plan` out.
+    /// Carries `plan` out. What ends trust comes first.
     pub async fn apply(&self, mut plan: Plan) -> Result<Next, ReconcileError> {
+        let mut failure = Failure::default();
         let mut next = Next::Wait;
-        if !self.apply_disk_key(&mut plan).await? {
+        let told = self.unbind_as_told(&plan, &mut failure).await;
+        if failure.note(self.apply_disk_key(&mut plan).await) != Some(true) {
+            unsettle_disk_key(&mut plan);
             next = Next::After(LOST_RACE);
         }
-        if !self.apply_binding(&plan.binding).await? {
-            unsettle(&mut plan);
+        if failure.note(self.apply_binding(&plan.binding).await) != Some(true) {
+            unsettle_binding(&mut plan);
             next = Next::After(LOST_RACE);
         }
         let held_back = self.quiet_for < HOLD_WAITING && self.is_waiting(&plan);
-        for (index, verdict) in plan.keys.iter().enumerate() {
-            self.apply_key(index, verdict, held_back).await?;
+        for (index, verdict) in plan.keys.iter().enumerate().filter(|(index, _)| !told.contains(index)) {
+            failure.note(self.apply_key(index, verdict, held_back).await);
         }
         if !held_back {
-            self.apply_machines(&plan).await?;
+            self.apply_machines(&plan, &mut failure).await;
         } else if next == Next::Wait {
             next = Next::After(HOLD_WAITING - self.quiet_for);
         }
-        Ok(next)
+        failure.0.map_or(Ok(next), Err)
+    }
+
+    /// Ends the trust in a bound key. Its status goes first: the resourceVersion in it refuses a decision that rests
+    /// on a stale store, and only that keeps the binding. Stopped in between, the reason that was written unbinds it
+    /// at the next look. Returns the keys that were told.
+    async fn unbind_as_told(&self, plan: &Plan, failure: &mut Failure) -> Vec<usize> {
+        let BindingStep::Unbind { secret, uid } = &plan.binding else { return Vec::new() };
+        let held = self.observed.situation.binding.as_ref().and_then(|binding| binding.fingerprint.as_ref());
+        let keys = self.observed.situation.keys.iter();
+        let bearers: Vec<usize> = keys
+            .enumerate()
+            .filter(|(_, key)| key.key.as_ref().ok() == held)
+            .map(|(index, _)| index)
+            .collect();
+        for index in &bearers {
+            match self.apply_key(*index, &plan.keys[*index], false).await {
+                Err(error) if error.class() == Class::Conflict => {
+                    failure.note::<()>(Err(error));
+                    return bearers;
+                }
+                told => {
+                    failure.note(told);
+                }
+            }
+        }
+        failure.note(self.unbind(secret, uid).await);
+        bearers
     }
 
     /// Whether a status is about to say that something is waited for, and says so anew.
@@ -79,23 +137,36 @@ impl Pass<'_> {
                 self.own_disk_key(secret, machine_uid.as_deref()).await
             }
             DiskKeyStep::Verify { secret, machine_uid } => {
-                let held = self.ctx.writer.verify_secret(secret).await?;
-                let entry = held.and_then(|held| held.data?.remove(build::DISK_KEY_ENTRY));
-                if entry.is_some_and(|entry| !entry.0.is_empty()) {
+                if self.holds_disk_key(secret).await? {
                     return Ok(true);
                 }
-                let id = self.observed.situation.machine_id.as_deref().unwrap_or_default();
-                let created = decide::created(&trusted_crds::names::disk_key_secret(id));
-                for verdict in &mut plan.machines {
-                    if verdict.attestation_key.is_some()
-                        || verdict.key_ready.as_ref().is_some_and(|v| v.status)
-                    {
-                        verdict.key_ready = Some(created.clone());
-                    }
+                let Some(id) = self.observed.situation.machine_id.as_deref() else { return Ok(false) };
+                if self.observed.situation.cluster.is_none() {
+                    return Ok(false);
+                }
+                let verdict = decide::created(&names::disk_key_secret(id));
+                for machine in plan.machines.iter_mut().filter(|machine| is_adopted(machine)) {
+                    machine.key_ready = Some(verdict.clone());
                 }
                 self.create_disk_key(machine_uid).await
             }
         }
+    }
+
+    /// Whether a Secret of the existing operator holds a disk key. Each is read once.
+    async fn holds_disk_key(&self, name: &str) -> Result<bool, ReconcileError> {
+        let Some(uid) = self.secret(name).and_then(|secret| secret.uid()) else { return Ok(false) };
+        if self.memory.verified.lock().contains(&uid) {
+            return Ok(true);
+        }
+        let held = self.ctx.writer.verify_secret(name).await?;
+        let same = held.filter(|held| held.metadata.uid.as_ref() == Some(&uid));
+        let entry = same.and_then(|held| held.data?.remove(build::DISK_KEY_ENTRY));
+        let holds = entry.is_some_and(|entry| !entry.0.is_empty());
+        if holds {
+            self.memory.verified.lock().insert(uid);
+        }
+        Ok(holds)
     }
 
     async fn create_disk_key(&self, machine_uid: &str) -> Result<bool, ReconcileError> {
@@ -113,23 +184,14 @@ impl Pass<'_> {
     }
 
     async fn own_disk_key(&self, secret: &str, machine_uid: Option<&str>) -> Result<bool, ReconcileError> {
-        let owners: Vec<_> = machine_uid
-            .and_then(|uid| self.machine(uid))
-            .map(|m| build::owner_reference(&**m))
-            .into_iter()
-            .collect();
+        let machine = machine_uid.and_then(|uid| self.machine(uid));
+        let owners: Vec<_> = machine.map(|machine| build::owner_reference(&**machine)).into_iter().collect();
         self.set_owners(secret, &owners).await
     }
 
-    async fn set_owners(
-        &self,
-        secret: &str,
-        owners: &[k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference],
-    ) -> Result<bool, ReconcileError> {
-        let Some(held) = self.observed.secrets.iter().find(|held| held.name_any() == secret) else {
-            return Ok(false);
-        };
-        let patch = build::ownership_patch(owners);
+    async fn set_owners(&self, secret: &str, owners: &[OwnerReference]) -> Result<bool, ReconcileError> {
+        let Some(held) = self.secret(secret) else { return Ok(false) };
+        let patch = build::managed_ownership_patch(owners);
         self.ctx.writer.merge_patch::<SecretMeta>(Target::exactly(&**held), patch).await?;
         tracing::info!(secret, owners = owners.len(), "owner of a Secret changed");
         Ok(true)
@@ -138,9 +200,8 @@ impl Pass<'_> {
     /// Whether the binding is as planned; not when another key, worker or leader was faster.
     async fn apply_binding(&self, step: &BindingStep) -> Result<bool, ReconcileError> {
         match step {
-            BindingStep::Keep => Ok(true),
+            BindingStep::Keep | BindingStep::Unbind { .. } => Ok(true),
             BindingStep::Bind { key, by_hand } => self.bind(*key, *by_hand).await,
-            BindingStep::Unbind { secret, uid } => self.unbind(secret, uid).await.map(|()| true),
             BindingStep::Replace { secret, uid, key } => {
                 self.unbind(secret, uid).await?;
                 self.bind(*key, true).await
@@ -168,25 +229,16 @@ impl Pass<'_> {
         };
         let fingerprint = public_key.fingerprint();
         let settled = |holder: &str| self.ctx.caches.secrets.is_current(&self.ctx.key(holder));
-        if !self.claims.claim(fingerprint, &name, settled) {
+        let Some(claim) = self.memory.claims.claim(fingerprint, &name, settled) else { return Ok(false) };
+        // Looked at again under the claim: another machine may have bound the key since it was observed.
+        if self.is_bound_elsewhere(fingerprint, &name) {
             return Ok(false);
         }
-        // Looked at again under the claim: another machine may have bound the key since it was observed.
-        let bound = !self.is_bound_elsewhere(fingerprint, &name)
-            && matches!(
-                self.ctx.writer.create(&build::binding(&name, key, &public_key, by_hand)).await.inspect_err(
-                    |_| {
-                        self.claims.release(fingerprint, &name);
-                    }
-                )?,
-                Created::New(_)
-            );
-        if bound {
-            tracing::info!(key = key.name_any(), secret = name, %fingerprint, by_hand, "key bound");
-        } else {
-            self.claims.release(fingerprint, &name);
-        }
-        Ok(bound)
+        let binding = build::binding(&name, key, &public_key, by_hand);
+        let Created::New(_) = self.ctx.writer.create(&binding).await? else { return Ok(false) };
+        claim.landed();
+        tracing::info!(key = key.name_any(), secret = name, %fingerprint, by_hand, "key bound");
+        Ok(true)
     }
 
     fn is_bound_elsewhere(&self, fingerprint: &Fingerprint, name: &str) -> bool {
@@ -237,21 +289,29 @@ impl Pass<'_> {
         Ok(())
     }
 
-    async fn apply_machines(&self, plan: &Plan) -> Result<(), ReconcileError> {
+    async fn apply_machines(&self, plan: &Plan, failure: &mut Failure) {
         for verdict in &plan.machines {
             let machine = self.observed.machines.iter().find(|machine| machine.name_any() == verdict.machine);
-            let Some(machine) = machine else { continue };
-            let Some(status) = status::of_machine(machine, verdict, Timestamp::now()) else { continue };
-            let target = Target::exactly(&**machine);
-            self.ctx.writer.apply_status::<Machine>(target, status::document(&status)?).await?;
-            tracing::info!(
-                machine = verdict.machine,
-                key_ready = verdict.key_ready.as_ref().map(|v| v.reason),
-                bound = verdict.bound.as_ref().map(|v| v.reason),
-                "machine decided"
-            );
+            if let Some(machine) = machine {
+                failure.note(self.apply_machine(machine, verdict).await);
+            }
         }
+    }
+
+    async fn apply_machine(&self, machine: &Machine, verdict: &MachineVerdict) -> Result<(), ReconcileError> {
+        let Some(status) = status::of_machine(machine, verdict, Timestamp::now()) else { return Ok(()) };
+        self.ctx.writer.apply_status::<Machine>(Target::exactly(machine), status::document(&status)?).await?;
+        tracing::info!(
+            machine = verdict.machine,
+            key_ready = verdict.key_ready.as_ref().map(|v| v.reason),
+            bound = verdict.bound.as_ref().map(|v| v.reason),
+            "machine decided"
+        );
         Ok(())
+    }
+
+    fn secret(&self, name: &str) -> Option<&Arc<SecretMeta>> {
+        self.observed.secrets.iter().find(|secret| secret.name_any() == name)
     }
 
     fn machine(&self, uid: &str) -> Option<&Arc<Machine>> {
@@ -260,7 +320,7 @@ impl Pass<'_> {
 }
 
 /// Takes back what the plan says of a key that was not bound after all.
-fn unsettle(plan: &mut Plan) {
+fn unsettle_binding(plan: &mut Plan) {
     for verdict in &mut plan.keys {
         if verdict.approved.as_ref().is_some_and(|approved| approved.status) {
             verdict.approved = None;
@@ -271,4 +331,17 @@ fn unsettle(plan: &mut Plan) {
             machine.bound = None;
         }
     }
+}
+
+/// Takes back what the plan says of a disk key that was not made or owned after all.
+fn unsettle_disk_key(plan: &mut Plan) {
+    for machine in &mut plan.machines {
+        if machine.key_ready.as_ref().is_some_and(|ready| ready.status) {
+            machine.key_ready = None;
+        }
+    }
+}
+
+fn is_adopted(machine: &MachineVerdict) -> bool {
+    machine.key_ready.as_ref().is_some_and(|ready| ready.reason == reason::KEY_ADOPTED)
 }

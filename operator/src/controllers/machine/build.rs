@@ -73,6 +73,13 @@ pub fn ownership_patch(owners: &[OwnerReference]) -> Value {
     json!({ "metadata": { "ownerReferences": owners } })
 }
 
+/// The same for a Secret, which with that becomes one of ours, guarded as such and delivered without an owner too.
+pub fn managed_ownership_patch(owners: &[OwnerReference]) -> Value {
+    let mut patch = ownership_patch(owners);
+    patch["metadata"]["labels"] = json!({ MANAGED_BY_LABEL: MANAGED_BY });
+    patch
+}
+
 /// A patch that forges an approval, to see it refused.
 pub fn forged_approval_patch(fingerprint: &str) -> Value {
     let approval = json!({

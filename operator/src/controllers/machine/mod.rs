@@ -17,10 +17,10 @@ use futures::stream::BoxStream;
 
 pub use subject::Subject;
 
-use self::apply::Pass;
-use self::claims::Claims;
+use self::apply::{Memory, Pass};
 use self::decide::{BindingStep, Plan};
 use self::observe::Observed;
+use self::protection::Prober;
 use self::situation::ByHand;
 use crate::context::{Caches, Context};
 use crate::error::ReconcileError;
@@ -28,19 +28,18 @@ use crate::queue::{Next, Reconciler, Trigger};
 
 /// How soon to look again at a subject whose own writes are not visible yet; the event itself comes earlier.
 const STALE: Duration = Duration::from_secs(1);
-/// How often to ask again whether a missing admission policy has been installed.
-const UNPROTECTED: Duration = Duration::from_secs(10);
 
 /// Decides on one machine id, or one key without machine, at a time.
 pub struct MachineController {
     ctx: Arc<Context>,
-    claims: Claims,
+    memory: Memory,
+    prober: Prober,
 }
 
 impl MachineController {
     /// A controller that reads and writes through `ctx`.
     pub fn new(ctx: Arc<Context>) -> Self {
-        MachineController { ctx, claims: Claims::default() }
+        MachineController { ctx, memory: Memory::default(), prober: Prober::default() }
     }
 
     /// The subjects that changes of the stores concern.
@@ -59,7 +58,7 @@ impl MachineController {
         }
         let fingerprint =
             observed.situation.keys[*key].key.as_ref().map(ToString::to_string).unwrap_or_default();
-        observed.situation.by_hand = protection::prove(&self.ctx, &observed.keys[*key], &fingerprint).await?;
+        observed.situation.by_hand = self.prober.prove(&self.ctx, &observed.keys[*key], &fingerprint).await?;
         Ok(decide::decide(&observed.situation))
     }
 
@@ -67,7 +66,7 @@ impl MachineController {
         if let Some(binding) = &observed.situation.binding
             && let Some(fingerprint) = &binding.fingerprint
         {
-            self.claims.release(fingerprint, &binding.secret);
+            self.memory.claims.release(fingerprint, &binding.secret);
         }
     }
 }
@@ -82,13 +81,13 @@ impl Reconciler for MachineController {
         let plan = self.plan(&mut observed).await?;
         let pass = Pass {
             ctx: &self.ctx,
-            claims: &self.claims,
+            memory: &self.memory,
             subject: &subject,
             observed: &observed,
             quiet_for: trigger.quiet_for,
         };
         let next = pass.apply(plan).await?;
         let unprotected = observed.situation.by_hand == ByHand::Unprotected;
-        Ok(if unprotected && next == Next::Wait { Next::After(UNPROTECTED) } else { next })
+        Ok(if unprotected && next == Next::Wait { Next::After(protection::ASK_AGAIN) } else { next })
     }
 }

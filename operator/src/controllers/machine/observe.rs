@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::{Resource, ResourceExt};
 use trusted_crds::condition::{self, APPROVED, KEY_READY};
 use trusted_crds::names::{self, MANAGED_BY, MANAGED_BY_LABEL};
@@ -122,7 +123,8 @@ fn machine_facts(machine: &Machine) -> MachineFacts {
 
 fn key_facts(key: &AttestationKey) -> KeyFacts {
     let conditions = key.status.as_ref().map(|status| status.conditions.as_slice()).unwrap_or_default();
-    let owners = key.owner_references().iter().filter(|owner| owner.kind == "Machine");
+    let (machines, others): (Vec<_>, Vec<_>) =
+        key.owner_references().iter().partition(|owner| is_ours(owner, "Machine"));
     KeyFacts {
         name: key.name_any(),
         uid: key.uid().unwrap_or_default(),
@@ -130,7 +132,8 @@ fn key_facts(key: &AttestationKey) -> KeyFacts {
         deleting: key.metadata.deletion_timestamp.is_some(),
         key: PublicKey::from_pem(&key.spec.public_key).map(|public_key| public_key.fingerprint().clone()),
         approval: key.spec.approval.as_ref().map(|a| (a.decision, a.fingerprint.clone())),
-        owner_machines: owners.map(|owner| owner.uid.clone()).collect(),
+        owner_machines: machines.into_iter().map(|owner| owner.uid.clone()).collect(),
+        other_owners: others.len(),
         reason: condition::find(conditions, APPROVED).map(|condition| condition.reason.clone()),
     }
 }
@@ -151,34 +154,41 @@ pub fn is_managed(secret: &SecretMeta) -> bool {
 }
 
 fn binding(caches: &Caches, secret: &SecretMeta) -> Binding {
-    let owners = secret.owner_references();
-    let is_live = |uid: &str| {
-        let names = owners.iter().filter(|owner| owner.kind == "AttestationKey" && owner.uid == uid);
-        names.into_iter().any(|owner| {
-            let namespace = secret.namespace().unwrap_or_default();
-            let key = cachelib::Key { namespace, name: owner.name.clone() };
-            caches.attestation_keys.get(&key).is_some_and(|held| {
-                held.uid().as_deref() == Some(uid) && held.metadata.deletion_timestamp.is_none()
-            })
-        })
+    let (fingerprint, owner) = match binding_owner(caches, secret) {
+        Some(owner) if is_managed(secret) => (fingerprint_of(secret), owner),
+        // Not one of ours, and so here to stay.
+        _ => (None, BindingOwner::Live),
     };
-    let owner = if secret.meta().deletion_timestamp.is_some() {
-        BindingOwner::Leaving
-    } else if owners.is_empty() {
-        BindingOwner::Nobody
-    } else if owners.iter().any(|owner| is_live(&owner.uid)) {
-        BindingOwner::Live
-    } else {
-        BindingOwner::Leaving
-    };
+    let deleting = secret.meta().deletion_timestamp.is_some();
     Binding {
         secret: secret.name_any(),
         uid: secret.uid().unwrap_or_default(),
         age: age(secret),
-        fingerprint: fingerprint_of(secret).filter(|_| is_managed(secret)),
+        fingerprint,
         by_hand: secret.annotations().contains_key(BOUND_BY_HAND_ANNOTATION),
-        owner,
+        owner: if deleting { BindingOwner::Leaving } else { owner },
     }
+}
+
+/// Whom a binding belongs to; `None` if to something that owns no binding of ours.
+fn binding_owner(caches: &Caches, secret: &SecretMeta) -> Option<BindingOwner> {
+    let [owner] = secret.owner_references() else {
+        return secret.owner_references().is_empty().then_some(BindingOwner::Nobody);
+    };
+    if !is_ours(owner, "AttestationKey") {
+        return None;
+    }
+    let key = cachelib::Key::new(secret.namespace().unwrap_or_default(), owner.name.clone());
+    let is_live = caches.attestation_keys.get(&key).is_some_and(|held| {
+        held.uid().as_ref() == Some(&owner.uid) && held.metadata.deletion_timestamp.is_none()
+    });
+    Some(if is_live { BindingOwner::Live } else { BindingOwner::Leaving })
+}
+
+/// Whether an owner is of this kind of ours.
+pub fn is_ours(owner: &OwnerReference, kind: &str) -> bool {
+    let group = owner.api_version.split('/').next();
+    owner.kind == kind && group == Some(trusted_crds::GROUP)
 }
 
 fn elsewhere(caches: &Caches, subject: &Subject, fingerprints: &BTreeSet<Fingerprint>) -> Vec<Binding> {
@@ -196,7 +206,7 @@ fn elsewhere(caches: &Caches, subject: &Subject, fingerprints: &BTreeSet<Fingerp
 fn disk_key(secret: &SecretMeta) -> DiskKeySecret {
     let owner = match secret.owner_references() {
         [] => DiskKeyOwner::Nobody,
-        [owner] if owner.kind == "Machine" => DiskKeyOwner::Machine(owner.uid.clone()),
+        [owner] if is_ours(owner, "Machine") => DiskKeyOwner::Machine(owner.uid.clone()),
         _ => DiskKeyOwner::Other,
     };
     DiskKeySecret {

@@ -80,6 +80,8 @@ pub struct KeyFacts {
     pub approval: Option<(Decision, String)>,
     /// Uids of the Machines it names as owners.
     pub owner_machines: Vec<String>,
+    /// How many owners of other kinds it names.
+    pub other_owners: usize,
     /// The reason of its Approved condition so far.
     pub reason: Option<String>,
 }
@@ -90,6 +92,11 @@ impl KeyFacts {
         let (decision, fingerprint) = self.approval.as_ref()?;
         let own = self.key.as_ref().ok()?;
         (own.to_string() == *fingerprint).then_some(*decision)
+    }
+
+    /// Whether the Machine of this uid is its owner, and nothing else is.
+    pub fn is_owned_by(&self, uid: &str) -> bool {
+        self.other_owners == 0 && self.owner_machines == [uid]
     }
 
     /// Whether a person trusted exactly this key.

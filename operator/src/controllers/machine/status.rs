@@ -22,8 +22,7 @@ pub fn of_key(
         conditions: condition::merge(&current.conditions, &[approved.condition(APPROVED)], generation, now),
         fingerprint: fingerprint.map(ToString::to_string),
     };
-    let same = condition::same(&current.conditions, &desired.conditions)
-        && current.fingerprint == desired.fingerprint;
+    let same = same(&current.conditions, &desired.conditions) && current.fingerprint == desired.fingerprint;
     (!same).then_some(desired)
 }
 
@@ -47,9 +46,16 @@ pub fn of_machine(machine: &Machine, verdict: &MachineVerdict, now: Timestamp) -
         conditions: condition::merge(&current.conditions, &desired, generation, now),
         attestation_key,
     };
-    let same = condition::same(&current.conditions, &desired.conditions)
-        && current.attestation_key == desired.attestation_key;
+    let same =
+        same(&current.conditions, &desired.conditions) && current.attestation_key == desired.attestation_key;
     (!same).then_some(desired)
+}
+
+/// Whether our conditions say the same; those of other writers are theirs.
+fn same(current: &[Condition], desired: &[Condition]) -> bool {
+    const OURS: [&str; 3] = [APPROVED, KEY_READY, ATTESTATION_KEY_BOUND];
+    let ours: Vec<Condition> = current.iter().filter(|c| OURS.contains(&c.type_.as_str())).cloned().collect();
+    condition::same(&ours, desired)
 }
 
 fn bound_key(verdict: &MachineVerdict) -> Option<BoundKey> {

@@ -10,6 +10,7 @@ use kube::{Resource, ResourceExt};
 use trusted_crds::names::{self, FINGERPRINT_ANNOTATION};
 use trusted_crds::{AttestationKey, Decision, Fingerprint, Machine, PublicKey, TrustedExecutionCluster};
 
+use super::observe::{is_managed, is_ours};
 use crate::context::{Caches, SecretMeta, index};
 
 /// One unit of work. Machine and keys that name each other are one, so that "the Machine appeared" and "the key
@@ -115,16 +116,22 @@ fn subjects(caches: &Caches, touched: Touched) -> HashSet<Subject> {
 }
 
 fn touched_by_machine(old: Option<&Machine>, new: Option<&Machine>) -> Vec<Touched> {
-    old.into_iter().chain(new).map(|m| Touched::Subject(Subject::Machine(m.spec.id.clone()))).collect()
+    let ids = old.into_iter().chain(new).map(|machine| &machine.spec.id);
+    // An id from before ids were checked cannot be part of the name of a Secret.
+    ids.filter(|id| names::is_machine_id(id))
+        .map(|id| Touched::Subject(Subject::Machine(id.clone())))
+        .collect()
 }
 
 fn touched_by_key(old: Option<&AttestationKey>, new: Option<&AttestationKey>) -> Vec<Touched> {
     let mut touched: Vec<Touched> =
         old.into_iter().chain(new).map(|key| Touched::Subject(Subject::of_key(key))).collect();
-    let denied = |key: Option<&AttestationKey>| {
-        key.and_then(|key| key.spec.approval.as_ref()).is_some_and(|a| a.decision == Decision::Denied)
+    // A denial, which may also come to name the right fingerprint or cease to, concerns every bearer of the key.
+    let denial = |key: Option<&AttestationKey>| {
+        let approval = key.and_then(|key| key.spec.approval.as_ref());
+        approval.filter(|approval| approval.decision == Decision::Denied).map(|a| a.fingerprint.clone())
     };
-    if denied(old) != denied(new)
+    if denial(old) != denial(new)
         && let Some(key) = new.or(old)
         && let Ok(public_key) = PublicKey::from_pem(&key.spec.public_key)
     {
@@ -139,9 +146,8 @@ fn touched_by_secret(old: Option<&SecretMeta>, new: Option<&SecretMeta>) -> Vec<
         let name = secret.name_any();
         touched.extend(Subject::of_secret_name(&name).map(Touched::Subject));
         // The existing operator names a disk key exactly like its machine.
-        if secret.owner_references().iter().any(|owner| owner.kind == "Machine")
-            && names::is_machine_id(&name)
-        {
+        let of_machine = secret.owner_references().iter().any(|owner| is_ours(owner, "Machine"));
+        if (of_machine || is_managed(secret)) && names::is_machine_id(&name) {
             touched.push(Touched::Subject(Subject::Machine(name)));
         }
     }

@@ -33,7 +33,8 @@ fn disk_keys(ctx: &Context) -> Vec<Source<String>> {
     let secret = |name: &str| ctx.caches.secrets.get(&ctx.key(name)).filter(|secret| is_live(secret));
     let found = machines.into_iter().filter_map(|(id, machines)| {
         let own = secret(&disk_key_secret(&id)).filter(|secret| is_disk_key_of(secret, &machines));
-        let used = own.or_else(|| secret(&id).filter(|secret| is_adopted_by(secret, &machines)))?;
+        let adopted = secret(&id).filter(|secret| is_adopted_by(secret, &machines));
+        let used = adopted.or(own)?;
         Some(source(id, &used))
     });
     found.collect()
@@ -80,9 +81,14 @@ fn is_disk_key_of(secret: &SecretMeta, machines: &[Arc<Machine>]) -> bool {
 
 /// Whether one of the machines uses a disk key that the existing operator made.
 fn is_adopted_by(secret: &SecretMeta, machines: &[Arc<Machine>]) -> bool {
+    // Without an owner it was retained; our own names are never such a key.
+    let name = secret.name_any();
+    let retained = is_managed(secret)
+        && secret.owner_references().is_empty()
+        && !(name.starts_with("luks-") || name.starts_with(BINDING_PREFIX));
     machines.iter().any(|machine| {
-        is_owned_by_one_of(secret, std::slice::from_ref(machine))
-            && key_ready_reason(machine) == Some(reason::KEY_ADOPTED)
+        key_ready_reason(machine) == Some(reason::KEY_ADOPTED)
+            && (retained || is_owned_by_one_of(secret, std::slice::from_ref(machine)))
     })
 }
 

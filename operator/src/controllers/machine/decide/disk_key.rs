@@ -37,21 +37,24 @@ impl DiskKey {
 
 pub(super) fn decide(situation: &Situation) -> DiskKey {
     let Some(machine) = situation.served_machine() else { return DiskKey::unsettled() };
-    if let Some(secret) = &situation.disk_key {
-        return existing(secret, machine, situation);
+    let former_key = situation.former_disk_key.as_ref().filter(|secret| secret.may_be_used_by(machine));
+    let in_use = machine.key_ready_reason.as_deref() == Some(reason::KEY_ADOPTED);
+    match (&situation.disk_key, former_key) {
+        // Nothing that turns up under our name takes the place of a disk key that is in use.
+        (Some(own), Some(secret)) if in_use || !own.managed => former(secret, machine, situation),
+        (Some(own), _) => existing(own, machine, situation),
+        (None, Some(secret)) => former(secret, machine, situation),
+        (None, None) => missing(machine, situation),
     }
-    if let Some(secret) = situation.former_disk_key.as_ref().filter(|secret| secret.is_owned_by(machine)) {
-        return former(secret, machine);
+}
+
+fn missing(machine: &MachineFacts, situation: &Situation) -> DiskKey {
+    if situation.cluster.is_none() {
+        return DiskKey::settled(DiskKeyStep::Nothing, awaiting_cluster());
     }
-    match situation.cluster {
-        None => DiskKey { step: DiskKeyStep::Nothing, verdict: Some(awaiting_cluster()) },
-        Some(_) => DiskKey::settled(
-            DiskKeyStep::Create { machine_uid: machine.uid.clone() },
-            created(&trusted_crds::names::disk_key_secret(
-                situation.machine_id.as_deref().unwrap_or_default(),
-            )),
-        ),
-    }
+    let id = situation.machine_id.as_deref().unwrap_or_default();
+    let create = DiskKeyStep::Create { machine_uid: machine.uid.clone() };
+    DiskKey::settled(create, created(&trusted_crds::names::disk_key_secret(id)))
 }
 
 fn existing(secret: &DiskKeySecret, machine: &MachineFacts, situation: &Situation) -> DiskKey {
@@ -69,26 +72,33 @@ fn existing(secret: &DiskKeySecret, machine: &MachineFacts, situation: &Situatio
     if !secret.managed {
         return foreign();
     }
-    let retention = situation.cluster.map(|Cluster { retention, .. }| retention);
-    let own = |machine_uid: Option<String>| DiskKeyStep::Own { secret: secret.secret.clone(), machine_uid };
-    let step = match (&secret.owner, retention) {
-        (DiskKeyOwner::Other, _) => return foreign(),
-        // The Machine it belonged to is gone; garbage collection takes the Secret with it.
-        (DiskKeyOwner::Machine(uid), _) if *uid != machine.uid => return DiskKey::unsettled(),
-        (DiskKeyOwner::Machine(_), Some(DiskKeyRetention::Retain)) => own(None),
-        (DiskKeyOwner::Nobody, Some(DiskKeyRetention::Delete)) => own(Some(machine.uid.clone())),
-        (DiskKeyOwner::Machine(_) | DiskKeyOwner::Nobody, _) => DiskKeyStep::Nothing,
-    };
-    DiskKey::settled(step, created(&secret.secret))
+    if secret.owner == DiskKeyOwner::Other {
+        return foreign();
+    }
+    // The Machine it belonged to is gone; garbage collection takes the Secret with it.
+    if matches!(&secret.owner, DiskKeyOwner::Machine(uid) if *uid != machine.uid) {
+        return DiskKey::unsettled();
+    }
+    DiskKey::settled(retain_or_own(secret, machine, situation), created(&secret.secret))
 }
 
-fn former(secret: &DiskKeySecret, machine: &MachineFacts) -> DiskKey {
+/// Who shall own a disk key: its Machine, or nobody where it is to outlive it.
+fn retain_or_own(secret: &DiskKeySecret, machine: &MachineFacts, situation: &Situation) -> DiskKeyStep {
+    let retention = situation.cluster.map(|Cluster { retention, .. }| retention);
+    let own = |machine_uid: Option<String>| DiskKeyStep::Own { secret: secret.secret.clone(), machine_uid };
+    match (&secret.owner, retention) {
+        (DiskKeyOwner::Machine(_), Some(DiskKeyRetention::Retain)) => own(None),
+        (DiskKeyOwner::Nobody, Some(DiskKeyRetention::Delete)) => own(Some(machine.uid.clone())),
+        _ => DiskKeyStep::Nothing,
+    }
+}
+
+fn former(secret: &DiskKeySecret, machine: &MachineFacts, situation: &Situation) -> DiskKey {
     if secret.deleting {
         return DiskKey::unsettled();
     }
-    let known = machine.key_ready_reason.as_deref() == Some(reason::KEY_ADOPTED);
-    let step = if known {
-        DiskKeyStep::Nothing
+    let step = if machine.key_ready_reason.as_deref() == Some(reason::KEY_ADOPTED) {
+        retain_or_own(secret, machine, situation)
     } else {
         DiskKeyStep::Verify { secret: secret.secret.clone(), machine_uid: machine.uid.clone() }
     };
@@ -105,8 +115,15 @@ fn former(secret: &DiskKeySecret, machine: &MachineFacts) -> DiskKey {
 }
 
 impl DiskKeySecret {
-    fn is_owned_by(&self, machine: &MachineFacts) -> bool {
-        self.owner == DiskKeyOwner::Machine(machine.uid.clone())
+    /// Whether a Secret named like the machine may be its disk key: the Machine owns it, or it was retained. A
+    /// machine id may look like the name of another machine's Secret, which is nobody's to adopt.
+    fn may_be_used_by(&self, machine: &MachineFacts) -> bool {
+        let name_of_ours = self.secret.starts_with("luks-") || self.secret.starts_with("ak-");
+        match &self.owner {
+            DiskKeyOwner::Machine(uid) => *uid == machine.uid,
+            DiskKeyOwner::Nobody => self.managed && !name_of_ours,
+            DiskKeyOwner::Other => false,
+        }
     }
 }
 
@@ -196,6 +213,30 @@ mod tests {
         assert_eq!(outcome(&situation), (verify, Some(reason::KEY_ADOPTED)));
         situation.machines[0].key_ready_reason = Some(reason::KEY_ADOPTED.into());
         assert_eq!(outcome(&situation), (DiskKeyStep::Nothing, Some(reason::KEY_ADOPTED)));
+    }
+
+    #[test]
+    fn an_adopted_key_is_retained_and_never_displaced() {
+        let mut situation = situation(DiskKeyRetention::Retain);
+        situation.machines[0].key_ready_reason = Some(reason::KEY_ADOPTED.into());
+        situation.former_disk_key = Some(secret("m", false, DiskKeyOwner::Machine("u1".into())));
+        let own =
+            |uid: Option<&str>| DiskKeyStep::Own { secret: "m".into(), machine_uid: uid.map(str::to_owned) };
+        assert_eq!(outcome(&situation), (own(None), Some(reason::KEY_ADOPTED)));
+        // Planted beside it: by a stranger, or restored from a backup.
+        for managed in [false, true] {
+            situation.disk_key = Some(secret("luks-m", managed, DiskKeyOwner::Nobody));
+            assert_eq!(outcome(&situation), (own(None), Some(reason::KEY_ADOPTED)));
+        }
+        // Retained: used again by the next Machine of that id, once it was verified.
+        situation.disk_key = None;
+        situation.former_disk_key = Some(secret("m", true, DiskKeyOwner::Nobody));
+        assert_eq!(outcome(&situation), (DiskKeyStep::Nothing, Some(reason::KEY_ADOPTED)));
+        situation.machines[0].key_ready_reason = None;
+        assert!(matches!(outcome(&situation).0, DiskKeyStep::Verify { .. }));
+        // The disk key of machine x is not the former one of a machine whose id is luks-x.
+        situation.former_disk_key = Some(secret("luks-x", true, DiskKeyOwner::Nobody));
+        assert!(matches!(outcome(&situation).0, DiskKeyStep::Create { .. }));
     }
 
     #[test]

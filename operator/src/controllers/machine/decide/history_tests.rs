@@ -30,7 +30,16 @@ enum Event {
         object: usize,
         decision: Option<Decision>,
     },
+    /// An approval or denial for another key than the one it is written on.
+    Mismatch {
+        object: usize,
+        decision: Decision,
+    },
     Policy(ApprovalPolicy),
+    /// The cluster goes or comes.
+    Cluster(bool),
+    /// The admission policy goes or comes.
+    Protected(bool),
     /// A pass over a machine id that may stop after some of its writes, on stores that may be behind.
     Reconcile {
         machine: usize,
@@ -49,7 +58,11 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
         3 => (machine.clone(), 1_u8..5).prop_map(|(machine, key)| Event::Register { machine, key }),
         1 => (0_usize..6).prop_map(Event::DeleteKey),
         2 => (0_usize..6, decision).prop_map(|(object, decision)| Event::Decide { object, decision }),
+        1 => (0_usize..6, prop_oneof![Just(Decision::Approved), Just(Decision::Denied)])
+            .prop_map(|(object, decision)| Event::Mismatch { object, decision }),
         1 => policy.prop_map(Event::Policy),
+        1 => any::<bool>().prop_map(Event::Cluster),
+        1 => any::<bool>().prop_map(Event::Protected),
         8 => (machine, 0_usize..6, any::<bool>())
             .prop_map(|(machine, stop_after, stale)| Event::Reconcile { machine, stop_after, stale }),
     ];
@@ -67,6 +80,8 @@ struct KeyObject {
 struct World {
     clock: i64,
     policy: ApprovalPolicy,
+    without_cluster: bool,
+    unprotected: bool,
     machines: BTreeMap<usize, MachineFacts>,
     keys: Vec<KeyObject>,
     bindings: BTreeMap<usize, (Binding, String)>,
@@ -120,6 +135,7 @@ impl History {
                     key: Ok(fingerprint(key)),
                     approval: None,
                     owner_machines: vec![],
+                    other_owners: 0,
                     reason: None,
                 };
                 world.keys.push(KeyObject { machine, facts });
@@ -131,8 +147,21 @@ impl History {
                 let facts = &mut world.keys[object].facts;
                 let own = facts.key.clone().unwrap().to_string();
                 facts.approval = decision.map(|decision| (decision, own));
-                if decision == Some(Decision::Approved) {
+                // Only a decision that may take effect takes a key off the list.
+                if decision == Some(Decision::Approved) && !world.unprotected {
                     self.refused.remove(&facts.uid);
+                }
+            }
+            Event::Mismatch { object, decision } if object < world.keys.len() => {
+                world.keys[object].facts.approval = Some((decision, fingerprint(200).to_string()));
+            }
+            Event::Cluster(present) => world.without_cluster = !present,
+            Event::Protected(protected) => {
+                world.unprotected = !protected;
+                // What was approved meanwhile takes effect once it is protected again.
+                if protected {
+                    let approved = world.keys.iter().filter(|key| key.facts.is_approved_by_hand());
+                    approved.for_each(|key| _ = self.refused.remove(&key.facts.uid));
                 }
             }
             Event::Policy(policy) => world.policy = policy,
@@ -152,7 +181,8 @@ impl History {
         self.world.bindings.retain(|_, (_, owner)| live.contains(owner));
     }
 
-    /// One pass: decides on a view, writes into the world as the API server would let it.
+    /// One pass: decides on a view, writes into the world as the API server would let it, in the order of the real
+    /// one: a key that loses trust is told first, and kept if it was not what the decision rests on.
     fn reconcile(&mut self, machine: usize, stop_after: usize, stale: bool) {
         let view = if stale { &self.before } else { &self.world };
         let situation = situation(view, machine);
@@ -164,30 +194,41 @@ impl History {
             writes += 1;
             writes > stop_after
         };
+        let held = situation.binding.as_ref().and_then(|binding| binding.fingerprint.clone());
+        let unbinds = matches!(plan.binding, BindingStep::Unbind { .. });
+        let first = |index: usize| unbinds && versions[index].key.as_ref().ok() == held.as_ref();
+        for index in (0..uids.len()).filter(|index| first(*index)) {
+            if stopped() || !self.write_key(&versions[index], &plan.keys[index]) {
+                return;
+            }
+        }
         if stopped() || !self.write_binding(machine, &plan, &uids) {
             return;
         }
-        for ((uid, seen), verdict) in uids.iter().zip(&versions).zip(&plan.keys) {
+        for index in (0..uids.len()).filter(|index| !first(*index)) {
             if stopped() {
                 return;
             }
-            let Some(object) = self.world.keys.iter_mut().find(|key| key.facts.uid == *uid) else { continue };
-            // A status carries the resourceVersion of the decision.
-            if object.facts != *seen {
-                continue;
-            }
-            if let super::Ownership::Machine(owner) = &verdict.owner {
-                object.facts.owner_machines = vec![owner.clone()];
-            }
-            if let Some(approved) = &verdict.approved {
-                object.facts.reason = Some(approved.reason.to_owned());
-                let refusal = [reason::CONFLICT, reason::SUPERSEDED, reason::DENIED, reason::WITHDRAWN];
-                if refusal.contains(&approved.reason) {
-                    self.refused.insert(uid.clone());
-                }
-            }
+            self.write_key(&versions[index], &plan.keys[index]);
         }
         self.collect_garbage();
+    }
+
+    /// Whether the key still was as it was seen: a status carries the resourceVersion of the decision.
+    fn write_key(&mut self, seen: &KeyFacts, verdict: &super::KeyVerdict) -> bool {
+        let object = self.world.keys.iter_mut().find(|key| key.facts.uid == seen.uid);
+        let Some(object) = object.filter(|object| object.facts == *seen) else { return false };
+        if let super::Ownership::Machine(owner) = &verdict.owner {
+            object.facts.owner_machines = vec![owner.clone()];
+        }
+        if let Some(approved) = &verdict.approved {
+            object.facts.reason = Some(approved.reason.to_owned());
+            let refusal = [reason::CONFLICT, reason::SUPERSEDED, reason::DENIED, reason::WITHDRAWN];
+            if refusal.contains(&approved.reason) {
+                self.refused.insert(seen.uid.clone());
+            }
+        }
+        true
     }
 
     /// Whether the pass goes on: not when a create met an existing object.
@@ -260,6 +301,7 @@ impl History {
 
     /// After every machine id was looked at on fresh stores until nothing changes, words and deeds agree.
     fn settle(&mut self) {
+        self.step(&Event::Cluster(true));
         for _ in 0..8 {
             for machine in 0..MACHINES.len() {
                 self.step(&Event::Reconcile { machine, stop_after: usize::MAX, stale: false });
@@ -269,6 +311,9 @@ impl History {
             let held = object.facts.key.clone().unwrap();
             let bound = self.world.bindings.get(&object.machine).and_then(|(b, _)| b.fingerprint.clone());
             let told = object.facts.reason.as_deref().unwrap_or_default();
+            if told == reason::APPROVAL_MISMATCH {
+                continue; // Told so, and otherwise left as it is, bound or not.
+            }
             let trusted = [reason::MACHINE_CREATED, reason::MANUALLY_APPROVED].contains(&told);
             assert_eq!(trusted, bound.as_ref() == Some(&held), "{told} of {object:?}, bound {bound:?}");
         }
@@ -282,7 +327,7 @@ fn situation(world: &World, machine: usize) -> Situation {
     let denied = world.keys.iter().filter(|key| key.facts.decision() == Some(Decision::Denied));
     let elsewhere = world.bindings.iter().filter(|(other, _)| **other != machine);
     Situation {
-        cluster: Some(Cluster { policy: world.policy, ..Default::default() }),
+        cluster: (!world.without_cluster).then_some(Cluster { policy: world.policy, ..Default::default() }),
         machine_id: Some(MACHINES[machine].into()),
         machines: world.machines.get(&machine).cloned().into_iter().collect(),
         elsewhere: elsewhere
@@ -292,7 +337,7 @@ fn situation(world: &World, machine: usize) -> Situation {
         denied: denied.filter_map(|key| key.facts.key.clone().ok()).collect(),
         binding: world.bindings.get(&machine).map(|(binding, _)| binding.clone()),
         keys,
-        by_hand: ByHand::Protected,
+        by_hand: if world.unprotected { ByHand::Unprotected } else { ByHand::Protected },
         ..Default::default()
     }
 }

@@ -30,21 +30,14 @@ pub(super) fn judge(key: &KeyFacts, situation: &Situation) -> Judged {
             "a person denied this key; approve it with `kubectl trusted approve-ak --override-denial`";
         return Judged::new(Row::Denied, Verdict::no(reason::DENIED, message));
     }
-    if key.approval.is_some() && key.decision().is_none() {
-        let message = "spec.approval names another fingerprint than this key has; approve it again";
-        return Judged::new(Row::Mismatch, Verdict::no(reason::APPROVAL_MISMATCH, message));
-    }
     let bound = situation.binding.as_ref().filter(|binding| binding.holds(fingerprint));
+    if key.approval.is_some() && key.decision().is_none() {
+        return Judged::new(Row::Mismatch, mismatch(bound.is_some()));
+    }
     match (bound, situation.cluster) {
         (Some(binding), _) => judge_bound(fingerprint, binding, situation),
         (None, Some(cluster)) => judge_unbound(key, fingerprint, cluster, situation),
-        (None, None) => Judged::new(
-            Row::NoCluster,
-            Verdict::no(
-                reason::AWAITING_CLUSTER,
-                "no TrustedExecutionCluster is served in this namespace; create one, then keys are decided on",
-            ),
-        ),
+        (None, None) => refused_before(key, fingerprint, situation).unwrap_or_else(no_cluster),
     }
 }
 
@@ -85,7 +78,9 @@ fn judge_unbound(
     }
     let approved = situation.is_approved_by_hand(fingerprint);
     if approved && situation.by_hand == ByHand::Unprotected && may_take_effect(situation) {
-        return Judged::new(Row::NeedsPerson, unprotected());
+        // A refusal stays on record: else an approval without effect, set and removed, would wash it off.
+        let so_far = refusal(fingerprint, situation).map_or(reason::AWAITING_APPROVAL, |(reason, _)| reason);
+        return Judged::new(Row::NeedsPerson, unprotected(so_far));
     }
     match &situation.binding {
         Some(binding) if approved && may_be_displaced(binding, situation) => {
@@ -108,27 +103,16 @@ fn judge_without_approval(
     cluster: Cluster,
     situation: &Situation,
 ) -> Judged {
-    if told_before(fingerprint, situation, &[reason::MANUALLY_APPROVED]).is_some() {
-        return withdrawn(Row::RefusedBefore);
+    if let Some(refused) = refused_before(key, fingerprint, situation) {
+        return refused;
     }
     let needs_person =
         |message: &str| Judged::new(Row::NeedsPerson, Verdict::no(reason::AWAITING_APPROVAL, message));
     let Some(machine_id) = &situation.machine_id else {
-        if key.reason.as_deref() == Some(reason::WITHDRAWN) {
-            return Judged::unchanged(Row::RefusedBefore);
-        }
         return needs_person(
             "spec.uuid names no machine id, so only a person can trust this key: `kubectl trusted approve-ak`",
         );
     };
-    match refusal(fingerprint, situation) {
-        Some((_, refused)) if refused.name == key.name => return Judged::unchanged(Row::RefusedBefore),
-        Some((reason, refused)) => {
-            let message = format!("the same key was refused as AttestationKey {}", refused.name);
-            return Judged::new(Row::RefusedBefore, Verdict::no(reason, message));
-        }
-        None => {}
-    }
     if situation.served_machine().is_none() {
         let message = format!("no Machine with spec.id {machine_id} exists yet");
         return Judged::new(Row::NoMachine, Verdict::no(reason::AWAITING_MACHINE, message));
@@ -138,6 +122,24 @@ fn judge_without_approval(
     }
     Judged::new(Row::First, Verdict::yes(reason::MACHINE_CREATED, "first key of its machine"))
         .wanting(Wants::Bind { by_hand: false })
+}
+
+/// Row 12: what this key was told before stands until a person says otherwise.
+fn refused_before(key: &KeyFacts, fingerprint: &Fingerprint, situation: &Situation) -> Option<Judged> {
+    let approved = situation.is_approved_by_hand(fingerprint);
+    if !approved && told_before(fingerprint, situation, &[reason::MANUALLY_APPROVED]).is_some() {
+        return Some(withdrawn(Row::RefusedBefore));
+    }
+    let (reason, refused) = refusal(fingerprint, situation)?;
+    // Without a machine nothing is ever automatic, so a refusal that is over leaves the key waiting for a person.
+    if situation.machine_id.is_none() && reason != reason::WITHDRAWN {
+        return None;
+    }
+    if refused.name == key.name {
+        return Some(Judged::unchanged(Row::RefusedBefore));
+    }
+    let message = format!("the same key was refused as AttestationKey {}", refused.name);
+    Some(Judged::new(Row::RefusedBefore, Verdict::no(reason, message)))
 }
 
 /// The refusal this key met before, on this object or on another of the same machine: without a person it is
@@ -180,6 +182,20 @@ fn may_be_displaced(binding: &Binding, situation: &Situation) -> bool {
     binding.fingerprint.as_ref().is_some_and(|held| !situation.is_approved_by_hand(held))
 }
 
+fn no_cluster() -> Judged {
+    let message =
+        "no TrustedExecutionCluster is served in this namespace; create one, then keys are decided on";
+    Judged::new(Row::NoCluster, Verdict::no(reason::AWAITING_CLUSTER, message))
+}
+
+fn mismatch(bound: bool) -> Verdict {
+    let effect =
+        if bound { "it has no effect, and the key stays bound as it was" } else { "it has no effect" };
+    let message =
+        format!("spec.approval names another fingerprint than this key has; {effect}. Decide again");
+    Verdict::no(reason::APPROVAL_MISMATCH, message)
+}
+
 fn by_hand() -> Verdict {
     Verdict::yes(reason::MANUALLY_APPROVED, "a person approved this key, see spec.approval")
 }
@@ -212,9 +228,9 @@ fn taken(binding: &Binding) -> Verdict {
     Verdict::no(reason::CONFLICT, message)
 }
 
-fn unprotected() -> Verdict {
+fn unprotected(reason: &'static str) -> Verdict {
     Verdict::no(
-        reason::AWAITING_APPROVAL,
+        reason,
         "approved, but the admission policy that guards approvals is not in force in this namespace: apply \
          deploy/admission and label the namespace trusted-execution-clusters.io/managed=true",
     )

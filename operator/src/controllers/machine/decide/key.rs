@@ -126,7 +126,10 @@ pub(super) fn decide(situation: &Situation) -> Keys {
             && binding.fingerprint.as_ref().is_some_and(|held| situation.denied.contains(held))
     });
     let binding = match denied_binding {
-        Some(binding) => BindingStep::Unbind { secret: binding.secret.clone(), uid: binding.uid.clone() },
+        Some(binding) => {
+            hold_back(&mut judged, |_| false);
+            BindingStep::Unbind { secret: binding.secret.clone(), uid: binding.uid.clone() }
+        }
         None => settle(situation, &mut judged),
     };
     let by_hand = |step: &BindingStep| {
@@ -150,10 +153,12 @@ fn settle(situation: &Situation, judged: &mut [Judged]) -> BindingStep {
         candidates.min_by(|a, b| situation.keys[*a].age.cmp(&situation.keys[*b].age))
     };
     if first(judged, |wants| wants == Wants::Unbind).is_some() {
+        hold_back(judged, |wants| wants == Wants::Unbind);
         let (secret, uid) = held();
         return BindingStep::Unbind { secret, uid };
     }
     if let Some(key) = first(judged, |wants| wants == Wants::Adopt) {
+        hold_back(judged, |wants| wants == Wants::Adopt);
         let (secret, uid) = held();
         return BindingStep::Adopt { secret, uid, key };
     }
@@ -177,6 +182,13 @@ fn settle(situation: &Situation, judged: &mut [Judged]) -> BindingStep {
     }
 }
 
+/// Whoever wants something else than what is done now is judged again when that shows.
+fn hold_back(judged: &mut [Judged], done: fn(Wants) -> bool) {
+    for other in judged.iter_mut().filter(|other| other.wants != Wants::Nothing && !done(other.wants)) {
+        *other = Judged::unchanged(Row::Unsettled);
+    }
+}
+
 fn supersede(situation: &Situation, judged: &mut [Judged], winner: usize) {
     let held = situation.binding.as_ref().and_then(|binding| binding.fingerprint.as_ref());
     for (key, judged) in situation.keys.iter().zip(judged) {
@@ -194,11 +206,9 @@ fn ownership(key: &KeyFacts, row: Row, situation: &Situation) -> Ownership {
     let machine = situation.served_machine();
     match (row, machine) {
         (Row::Leaving, _) => Ownership::Keep,
-        (Row::Denied, _) if key.owner_machines.is_empty() => Ownership::Keep,
+        (Row::Denied, _) if key.owner_machines.is_empty() && key.other_owners == 0 => Ownership::Keep,
         (Row::Denied, _) => Ownership::Nobody,
-        (_, Some(MachineFacts { uid, .. })) if key.owner_machines != [uid.clone()] => {
-            Ownership::Machine(uid.clone())
-        }
+        (_, Some(MachineFacts { uid, .. })) if !key.is_owned_by(uid) => Ownership::Machine(uid.clone()),
         _ => Ownership::Keep,
     }
 }

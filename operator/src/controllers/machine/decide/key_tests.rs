@@ -22,6 +22,7 @@ fn key(n: u8) -> KeyFacts {
         key: Ok(fingerprint(n)),
         approval: None,
         owner_machines: vec![],
+        other_owners: 0,
         reason: None,
     }
 }
@@ -145,6 +146,18 @@ fn row_5_nothing_is_decided_without_a_served_cluster() {
 }
 
 #[test]
+fn row_5_does_not_make_a_refusal_forgotten() {
+    for so_far in [reason::CONFLICT, reason::SUPERSEDED, reason::DENIED, reason::WITHDRAWN] {
+        let mut situation = with(vec![refused(1, so_far)]);
+        situation.cluster = None;
+        expect(&situation, Row::RefusedBefore, None, &KEEP);
+    }
+    let mut situation = with(vec![refused(1, reason::MANUALLY_APPROVED)]);
+    situation.cluster = None;
+    expect(&situation, Row::RefusedBefore, Some((false, reason::WITHDRAWN)), &KEEP);
+}
+
+#[test]
 fn row_6_the_bound_key_stays() {
     let automatic = Some((true, reason::MACHINE_CREATED));
     expect(&bound(vec![key(1)], binding(1)), Row::Bound, automatic, &KEEP);
@@ -212,6 +225,21 @@ fn row_7_a_persons_choice_displaces_a_key_nobody_chose() {
 }
 
 #[test]
+fn row_7_waits_while_the_former_choice_is_being_withdrawn() {
+    let former = KeyFacts { reason: Some(reason::MANUALLY_APPROVED.into()), ..key(1) };
+    let mut situation = bound(vec![former, approved(2)], Binding { by_hand: true, ..binding(1) });
+    situation.by_hand = ByHand::Unknown;
+    let plan = decide(&situation);
+    assert_eq!(plan.binding, unbind(1));
+    assert_eq!(verdict(&plan, 0).1, Some((false, reason::WITHDRAWN)));
+    assert_eq!(
+        verdict(&plan, 1),
+        (Row::Unsettled, None),
+        "nothing is said of it before its approval was proved"
+    );
+}
+
+#[test]
 fn row_8_a_second_key_is_a_conflict_and_hand_never_displaces_hand() {
     let outcome = Some((false, reason::CONFLICT));
     expect(&bound(vec![key(2), key(1)], binding(1)), Row::Taken, outcome, &KEEP);
@@ -252,6 +280,10 @@ fn rows_7_9_14_wait_for_the_admission_policy() {
         expect(&unprotected, Row::NeedsPerson, Some((false, reason::AWAITING_APPROVAL)), &KEEP);
         assert!(!decide(&situation).needs_protection);
     }
+    // A refusal is not washed off by an approval that has no effect.
+    let refused = KeyFacts { reason: Some(reason::CONFLICT.into()), ..approved(1) };
+    let unprotected = Situation { by_hand: ByHand::Unprotected, ..with(vec![refused]) };
+    expect(&unprotected, Row::NeedsPerson, Some((false, reason::CONFLICT)), &KEEP);
     // Existing bindings stay.
     let mut situation = bound(vec![approved(1)], Binding { by_hand: true, ..binding(1) });
     situation.by_hand = ByHand::Unprotected;
@@ -309,6 +341,25 @@ fn row_14_a_key_without_machine_is_trusted_by_hand_only() {
     expect(&situation, Row::Bound, by_hand, &KEEP);
     situation.keys = vec![key(1)];
     expect(&situation, Row::Bound, Some((false, reason::WITHDRAWN)), &unbind(1));
+}
+
+#[test]
+fn a_key_is_owned_by_its_machine_alone_and_a_denied_one_by_nobody() {
+    let owned = |machines: &[&str], other_owners| KeyFacts {
+        owner_machines: machines.iter().map(|uid| (*uid).to_owned()).collect(),
+        other_owners,
+        ..key(1)
+    };
+    let owner = |key: KeyFacts, denied: bool| {
+        let denied = denied.then(|| fingerprint(1)).into_iter().collect();
+        decide(&Situation { denied, ..bound(vec![key], binding(1)) }).keys[0].owner.clone()
+    };
+    let machine = || Ownership::Machine("machine-uid".into());
+    assert_eq!(owner(owned(&["machine-uid"], 0), false), Ownership::Keep);
+    assert_eq!(owner(owned(&["machine-uid"], 1), false), machine(), "else it would outlive its machine");
+    assert_eq!(owner(owned(&[], 1), false), machine());
+    assert_eq!(owner(owned(&[], 1), true), Ownership::Nobody, "nor may a cluster take a denial with it");
+    assert_eq!(owner(owned(&[], 0), true), Ownership::Keep);
 }
 
 #[test]

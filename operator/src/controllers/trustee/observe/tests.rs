@@ -65,7 +65,9 @@ fn a_former_disk_key_is_used_once_the_machine_has_adopted_it() {
     assert!(!is_adopted_by(&owned, &[machine("m1", None)]));
     let two = [machine("m1", None), machine("m2", Some(reason::KEY_ADOPTED))];
     assert!(!is_adopted_by(&owned, &two), "another machine's adoption does not count");
-    assert!(!is_adopted_by(&secret("a", true, &[]), &two), "without an owner it is nobody's");
+    assert!(is_adopted_by(&secret("a", true, &[]), &two), "retained");
+    assert!(!is_adopted_by(&secret("a", false, &[]), &two), "somebody's");
+    assert!(!is_adopted_by(&secret("luks-a", true, &[]), &two), "the disk key of machine a, not of luks-a");
 }
 
 #[test]
