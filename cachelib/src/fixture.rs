@@ -1,6 +1,6 @@
 //! Objects and single answers for the unit tests.
 
-use std::{io, sync::Arc};
+use std::{io, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use futures::{StreamExt, stream};
@@ -96,6 +96,15 @@ pub(crate) fn open_watch(events: &[String]) -> Answer {
         events.iter().map(|event| Ok(Frame::data(Bytes::from(format!("{event}\n"))))).collect();
     let frames = stream::iter(lines).chain(stream::pending());
     Response::new(StreamBody::new(frames).boxed_unsync())
+}
+
+/// A watch that stays open for a while before its connection breaks.
+pub(crate) fn broken_watch(open_for: Duration) -> Answer {
+    let broken = stream::once(async move {
+        tokio::time::sleep(open_for).await;
+        Err(io::Error::from(io::ErrorKind::ConnectionReset))
+    });
+    Response::new(StreamBody::new(broken).boxed_unsync())
 }
 
 /// A watch that the server ends at once.

@@ -125,13 +125,12 @@ impl Ledger {
         self.state.lock().lists_begun += 1;
     }
 
-    /// Tells that the list begun last is complete and in the store. What was written before it began is in it; for
-    /// what was written meanwhile the store is asked.
-    pub(crate) fn list_is_complete(&self, held: impl Fn(&Key) -> Option<Held>) {
+    /// Tells that the list begun last is complete and in the store, and the highest version in it. What was written
+    /// before it began is in it; for what was written meanwhile the store is asked.
+    pub(crate) fn list_is_complete(&self, highest: Option<u64>, held: impl Fn(&Key) -> Option<Held>) {
         let begun = self.state.lock().lists_begun;
         self.settle(|key, expectation| {
-            let shown = held(key).is_some_and(|held| expectation.is_met(true, &Sight::Present(held)));
-            expectation.lists_begun >= begun && !shown
+            expectation.lists_begun >= begun && !expectation.is_in_list(held(key), highest)
         });
     }
 
@@ -220,6 +219,23 @@ impl Expectation {
             Goal::Gone { .. } if !same_key => false,
             Goal::Gone { .. } if seen.uid == self.uid => gone,
             Goal::Gone { after } => after.as_ref().is_none_or(|after| version::reached(&seen.version, after)),
+        }
+    }
+
+    /// Whether a list fulfils this that was under way when the write was answered, so that it may show the state
+    /// before the write or the one after it. `held` is what the store holds under the key now.
+    ///
+    /// A list after a deletion lacks the object, and no event follows that would tell. One before it holds the
+    /// object, and its deletion follows; the same uid is therefore waited for.
+    fn is_in_list(&self, held: Option<Held>, highest: Option<u64>) -> bool {
+        let past = |version: &str| highest.zip(version.parse().ok()).is_some_and(|(seen, ours)| seen >= ours);
+        let ours = held.as_ref().is_some_and(|held| held.uid == self.uid);
+        let shown = held.is_some_and(|held| self.is_met(true, &Sight::Present(held)));
+        match &self.goal {
+            Goal::Version(wanted) => shown || past(wanted),
+            Goal::Gone { .. } if ours => shown,
+            // Before that version there was no such object yet: the list may be from then.
+            Goal::Gone { after } => shown || after.as_deref().is_none_or(past),
         }
     }
 }

@@ -1,8 +1,8 @@
 //! What kube's watcher does not tell about its requests.
 //!
 //! The watcher gives no sign when a watch is accepted again after an error, does not read `Retry-After`, and starts
-//! a watch anew at once when the server ends it at once. Owns a thin client around the caller's that fills these
-//! three gaps for one kind. Must never read a body.
+//! a watch anew at once when the server ends it at once. Nor does it tell how long a watch has been open. Owns a thin
+//! client around the caller's that fills these gaps for one kind. Must never read a body.
 
 use std::{
     sync::Arc,
@@ -35,6 +35,32 @@ pub(crate) struct Signals {
     woken: Notify,
     retry_after: Mutex<Option<Duration>>,
     last_start: Mutex<Option<Instant>>,
+    last_watch: Mutex<LastWatch>,
+}
+
+/// What was noted up to a failure.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Interruption {
+    /// The delay the server asked for.
+    pub(crate) asked: Option<Duration>,
+    /// How long the watch was open that failed, or that ended before the request that failed.
+    pub(crate) open_for: Duration,
+}
+
+/// The life of the watch that was accepted last.
+#[derive(Default)]
+struct LastWatch {
+    accepted: Option<Instant>,
+    lasted: Duration,
+}
+
+impl LastWatch {
+    /// It has ended, in whatever way.
+    fn end(&mut self) {
+        if let Some(accepted) = self.accepted.take() {
+            self.lasted = accepted.elapsed();
+        }
+    }
 }
 
 impl Signals {
@@ -48,15 +74,20 @@ impl Signals {
         }
     }
 
-    /// Takes what was noted up to a failure: the delay the server asked for. A watch that was accepted before it
-    /// failed is forgotten, so that it is not taken for one accepted after.
-    pub(crate) fn take_retry_after(&self) -> Option<Duration> {
+    /// Takes what was noted up to a failure. A watch that was accepted before it failed is forgotten, so that it is
+    /// not taken for one accepted after.
+    pub(crate) fn interrupted(&self) -> Interruption {
         self.opened.store(false, Ordering::Release);
-        self.retry_after.lock().take()
+        let mut last_watch = self.last_watch.lock();
+        last_watch.end();
+        let open_for = std::mem::take(&mut last_watch.lasted);
+        Interruption { asked: self.retry_after.lock().take(), open_for }
     }
 
     /// Delays the start of a watch that follows the last one too closely.
     async fn pace(&self) {
+        // A watch is asked for anew when the one before has ended.
+        self.last_watch.lock().end();
         let start = {
             let mut last = self.last_start.lock();
             let now = Instant::now();
@@ -71,6 +102,7 @@ impl Signals {
         if response.status().is_success() {
             if watch {
                 self.opened.store(true, Ordering::Release);
+                self.last_watch.lock().accepted = Some(Instant::now());
                 self.woken.notify_one();
             }
         } else {

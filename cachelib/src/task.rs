@@ -6,6 +6,7 @@
 
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
+use backon::{BackoffBuilder, ConstantBackoff, ConstantBuilder};
 use futures::{FutureExt, Stream, StreamExt};
 use kube::{
     Client,
@@ -17,7 +18,7 @@ use tracing::{error, warn};
 use crate::{
     Cached, Cause, Options, cause,
     guard::Guard,
-    observe::{Signals, observed},
+    observe::{Interruption, Signals, observed},
     writer::Writer,
 };
 
@@ -48,7 +49,7 @@ impl<K: Cached> Task<K> {
                 // Only functions given by the caller can panic: index extractors, mappings and Deserialize.
                 error!(kind = self.resource(), "a function of this kind's user panicked, listing again");
                 let cause = Cause::Other("a function of this kind's user panicked".to_owned());
-                self.pause(&cause, None, &mut delays).await;
+                self.pause(&cause, &Interruption::default(), &mut delays).await;
             }
         }
     }
@@ -103,22 +104,23 @@ impl<K: Cached> Task<K> {
                 let core = self.writer.core();
                 let cause = Cause::of_watcher(&error, &core.resource, core.source.namespace());
                 let next = after(&error, &cause);
-                let asked = signals.take_retry_after().max(asked_delay(&error));
-                self.pause(&with_delay(cause, asked), asked, delays).await;
+                let mut interruption = signals.interrupted();
+                interruption.asked = interruption.asked.max(asked_delay(&error));
+                self.pause(&with_delay(cause, interruption.asked), &interruption, delays).await;
                 next
             }
             Ok(None) => Next::Rebuild,
             Err(cause) => {
-                self.pause(&cause, signals.take_retry_after(), delays).await;
+                self.pause(&cause, &signals.interrupted(), delays).await;
                 Next::Rebuild
             }
         }
     }
 
     /// Notes a failure and waits before the next try. Logged here and only here, so once for each try.
-    async fn pause(&mut self, cause: &Cause, asked: Option<Duration>, delays: &mut Delays) {
+    async fn pause(&mut self, cause: &Cause, interruption: &Interruption, delays: &mut Delays) {
         self.writer.failed(cause);
-        let delay = delays.next(asked);
+        let delay = delays.next(cause, interruption);
         let core = self.writer.core();
         warn!(kind = core.resource, scope = %core.source, %cause, retry_in = ?delay, "kind is not kept up to date");
         sleep(delay).await;
@@ -131,21 +133,49 @@ impl<K: Cached> Task<K> {
 
 /// Delays between tries: growing, with jitter, never shorter than the server asks for.
 ///
-/// They are not reset by success: a server that answers the list and fails the watch would then be asked for full
-/// lists without end. Two quiet minutes reset them.
-#[derive(Default)]
-struct Delays(DefaultBackoff);
+/// They are not reset by a list: a server that answers the list and fails the watch would then be asked for full
+/// lists without end. A watch that stayed open for a while resets them, and so do two quiet minutes.
+struct Delays {
+    growing: DefaultBackoff,
+    unreachable: ConstantBackoff,
+}
+
+impl Default for Delays {
+    fn default() -> Self {
+        // Jitter adds up to as much again.
+        let unreachable = ConstantBuilder::new().with_delay(Self::LONGEST_UNREACHABLE / 2);
+        Self {
+            growing: DefaultBackoff::default(),
+            unreachable: unreachable.with_jitter().without_max_times().build(),
+        }
+    }
+}
 
 impl Delays {
     /// The longest delay of kube's default back-off, should it ever run out.
     const LONGEST: Duration = Duration::from_secs(30);
+    /// The longest delay while nothing answers. There is no server to be spared, and once it is back the store is
+    /// to be back soon after.
+    const LONGEST_UNREACHABLE: Duration = Duration::from_secs(5);
+    /// How long a watch has to stay open to count as success. A proxy may end every connection after a minute,
+    /// which is no reason to wait longer each time.
+    const PROVEN: Duration = Duration::from_secs(30);
 
-    fn next(&mut self, asked: Option<Duration>) -> Duration {
-        let own = Iterator::next(&mut self.0).unwrap_or_else(|| {
-            self.0.reset();
+    fn next(&mut self, cause: &Cause, interruption: &Interruption) -> Duration {
+        if interruption.open_for > Self::PROVEN {
+            self.growing.reset();
+        }
+        let growing = Iterator::next(&mut self.growing).unwrap_or_else(|| {
+            self.growing.reset();
             Self::LONGEST
         });
-        own.max(asked.unwrap_or_default())
+        let own = match cause {
+            Cause::Unreachable(_) => {
+                growing.min(self.unreachable.next().unwrap_or(Self::LONGEST_UNREACHABLE))
+            }
+            _ => growing,
+        };
+        own.max(interruption.asked.unwrap_or_default())
     }
 }
 

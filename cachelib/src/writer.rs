@@ -95,7 +95,7 @@ impl<K: Cached> Writer<K> {
         let highest = versions.filter_map(|version| version.parse().ok()).max();
         let changes = self.core.store.replace(listed);
         self.core.counts.saw_version(highest);
-        self.core.ledger.list_is_complete(|key| self.core.store.held(key));
+        self.core.ledger.list_is_complete(highest, |key| self.core.store.held(key));
         self.core.counts.lists.fetch_add(1, Ordering::Relaxed);
         self.core.counts.saw_event();
         self.announce(&changes);

@@ -116,10 +116,10 @@ async fn only_a_list_that_began_after_the_write_ends_it() {
     let ledger = Ledger::default();
     ledger.list_begins();
     ledger.expect_version(&key(), "u", "10", || (None, None));
-    ledger.list_is_complete(|_| None);
+    ledger.list_is_complete(None, |_| None);
     assert!(!ledger.is_current(&key()), "the list may have been read before the write");
     ledger.list_begins();
-    ledger.list_is_complete(|_| None);
+    ledger.list_is_complete(None, |_| None);
     assert!(ledger.is_current(&key()));
 }
 
@@ -128,8 +128,50 @@ async fn a_list_under_way_that_shows_the_write_ends_it() {
     let ledger = Ledger::default();
     ledger.list_begins();
     ledger.expect_version(&key(), "u", "10", || (None, None));
-    ledger.list_is_complete(|_| Some(held("u", "10")));
+    ledger.list_is_complete(None, |_| Some(held("u", "10")));
     assert!(ledger.is_current(&key()));
+}
+
+#[tokio::test]
+async fn a_deletion_answered_during_a_list_is_seen_in_a_list_without_the_object() {
+    let during_a_list = || {
+        let ledger = Ledger::default();
+        ledger.list_begins();
+        ledger.expect_gone(&key(), "u", || Some(held("u", "10")));
+        assert!(!ledger.is_current(&key()));
+        ledger
+    };
+    for shown in [None, Some(held("v", "12")), Some(deleting("u", "11"))] {
+        let ledger = during_a_list();
+        ledger.list_is_complete(None, |_| shown.clone());
+        assert!(ledger.is_current(&key()), "no event will tell of the deletion: {shown:?}");
+    }
+    let ledger = during_a_list();
+    ledger.list_is_complete(Some(99), |_| Some(held("u", "10")));
+    assert!(!ledger.is_current(&key()), "the list is from before the deletion");
+    ledger.saw(&key(), &Sight::Gone(held("u", "11")));
+    assert!(ledger.is_current(&key()));
+}
+
+#[tokio::test]
+async fn created_and_deleted_during_a_list_needs_a_list_from_after_the_creation() {
+    for (highest, current) in [(None, false), (Some(9), false), (Some(10), true), (Some(50), true)] {
+        let ledger = Ledger::default();
+        ledger.list_begins();
+        ledger.expect_version(&key(), "u", "10", || (None, None));
+        ledger.expect_gone(&key(), "u", || None);
+        ledger.list_is_complete(highest, |_| None);
+        assert_eq!(ledger.is_current(&key()), current, "highest version in the list: {highest:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_write_answered_during_a_list_is_passed_by_a_later_version_in_it() {
+    let ledger = Ledger::default();
+    ledger.list_begins();
+    ledger.expect_version(&key(), "u", "10", || (Some(held("u", "5")), Some(5)));
+    ledger.list_is_complete(Some(11), |_| None);
+    assert!(ledger.is_current(&key()), "somebody else deleted it since");
 }
 
 #[tokio::test(start_paused = true)]

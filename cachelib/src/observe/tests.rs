@@ -34,7 +34,7 @@ async fn an_accepted_watch_is_told_once_and_forgotten_by_a_failure() {
     assert!(futures::poll!(std::pin::pin!(signals.watch_open())).is_pending());
     tokio::time::pause();
     client.send(get(WATCH)).await.unwrap();
-    assert_eq!(signals.take_retry_after(), None);
+    assert_eq!(signals.interrupted().asked, None);
     assert!(futures::poll!(std::pin::pin!(signals.watch_open())).is_pending());
 }
 
@@ -49,8 +49,29 @@ async fn the_delay_asked_for_is_taken_once_and_limited() {
     let signals = Arc::new(Signals::default());
     let client = observed(client, Arc::clone(&signals));
     client.send(get("/api/v1/configmaps")).await.unwrap();
-    assert_eq!(signals.take_retry_after(), Some(Duration::from_secs(7)));
-    assert_eq!(signals.take_retry_after(), None);
+    assert_eq!(signals.interrupted().asked, Some(Duration::from_secs(7)));
+    assert_eq!(signals.interrupted().asked, None);
     client.send(get("/api/v1/configmaps")).await.unwrap();
-    assert_eq!(signals.take_retry_after(), Some(MAX_RETRY_AFTER));
+    assert_eq!(signals.interrupted().asked, Some(MAX_RETRY_AFTER));
+}
+
+#[tokio::test(start_paused = true)]
+async fn how_long_a_watch_was_open_is_told_once() {
+    let (client, _) = scripted(|_, count| match count {
+        2 => refusal(503, "ServiceUnavailable", "restarting"),
+        _ => page("1", &[]),
+    });
+    let signals = Arc::new(Signals::default());
+    let client = observed(client, Arc::clone(&signals));
+    assert_eq!(signals.interrupted().open_for, Duration::ZERO);
+    let minute = Duration::from_secs(60);
+    client.send(get(WATCH)).await.unwrap();
+    tokio::time::advance(minute).await;
+    assert_eq!(signals.interrupted().open_for, minute, "it failed");
+    assert_eq!(signals.interrupted().open_for, Duration::ZERO);
+    client.send(get(WATCH)).await.unwrap();
+    tokio::time::advance(minute).await;
+    client.send(get(WATCH)).await.unwrap();
+    tokio::time::advance(minute).await;
+    assert_eq!(signals.interrupted().open_for, minute, "it ended, and the next one was refused");
 }

@@ -214,3 +214,18 @@ fn status_tells_what_metrics_need() {
     assert_eq!(status.malformed, [Key::new("default", "b")]);
     assert!(status.last_event.is_some());
 }
+
+#[test]
+fn a_deletion_answered_during_a_list_that_lacks_the_object_is_not_waited_for() {
+    let (mut writer, cache) = kind();
+    let key = Key::new("default", "a");
+    list(&mut writer, vec![sound("a", "1", "1", "red"), sound("b", "2", "2", "red")]);
+    writer.start_over();
+    writer.handle(Event::Init);
+    cache.expect_gone(&key, "1");
+    assert!(!cache.is_current(&key));
+    writer.handle(Event::InitApply(sound("b", "2", "2", "red")));
+    writer.handle(Event::InitDone);
+    assert!(cache.is_current(&key), "the list is from after the deletion, no event follows");
+    assert!(cache.get(&key).is_none());
+}
