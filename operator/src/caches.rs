@@ -7,7 +7,7 @@ use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{ConfigMap, Service};
 use kube::{Client, ResourceExt};
 use trusted_crds::names::{FINGERPRINT_ANNOTATION, MANAGED_BY, MANAGED_BY_LABEL};
-use trusted_crds::{ApprovedImage, AttestationKey, Machine, PublicKey, TrustedExecutionCluster};
+use trusted_crds::{ApprovedImage, AttestationKey, GROUP, Machine, PublicKey, TrustedExecutionCluster};
 
 use crate::context::{Caches, SecretMeta, index};
 
@@ -37,6 +37,8 @@ pub fn start(
         approved_images: builder.cache::<ApprovedImage>(all()).build()?,
         secrets: builder
             .cache::<SecretMeta>(all())
+            // Annotations of others may hold anything, and as much as they like: former versions of the data, too.
+            .keep_annotations([format!("{GROUP}/")])
             .index(index::OWNER, cachelib::owner_uids::<SecretMeta>)
             .index(index::FINGERPRINT, |secret: &SecretMeta| {
                 secret.annotations().get(FINGERPRINT_ANNOTATION).cloned().into_iter().collect()

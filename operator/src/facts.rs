@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use tokio::sync::watch;
+use trusted_crds::{ApprovalPolicy, DiskKeyRetention, TrustedExecutionCluster};
 
 use crate::child::Obstacle;
 use crate::controllers::cluster::TlsStates;
@@ -19,11 +20,47 @@ pub enum Protection {
     PolicyMissing,
 }
 
+/// Which cluster is served, as the cluster controller last found it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ServedCluster {
+    /// The cluster controller has not come to a result since the process started: nothing is to be decided that
+    /// depends on it, least of all that there is none.
+    #[default]
+    NotYet,
+    /// No cluster is established, or the one that was is gone or being deleted.
+    None,
+    /// This one owns the children and is not being deleted.
+    Some(Served),
+}
+
+/// The served cluster, as far as others depend on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Served {
+    /// Its uid.
+    pub uid: String,
+    /// Which keys are trusted without a person's decision.
+    pub policy: ApprovalPolicy,
+    /// What becomes of a disk key when its Machine goes.
+    pub retention: DiskKeyRetention,
+}
+
+impl Served {
+    /// What others depend on of `cluster`.
+    pub fn of(cluster: &TrustedExecutionCluster) -> Self {
+        Served {
+            uid: cluster.metadata.uid.clone().unwrap_or_default(),
+            policy: cluster.spec.attestation_key_approval.unwrap_or_default(),
+            retention: cluster.spec.disk_key_retention.unwrap_or_default(),
+        }
+    }
+}
+
 /// The facts, shared by all controllers.
 #[derive(Clone, Debug)]
 pub struct Facts {
     approval_protected: Arc<watch::Sender<Protection>>,
     trustee_obstacles: Arc<watch::Sender<Vec<Obstacle>>>,
+    served_cluster: Arc<watch::Sender<ServedCluster>>,
     tls: TlsStates,
 }
 
@@ -32,6 +69,7 @@ impl Default for Facts {
         Facts {
             approval_protected: Arc::new(watch::Sender::new(Protection::default())),
             trustee_obstacles: Arc::new(watch::Sender::new(Vec::new())),
+            served_cluster: Arc::new(watch::Sender::new(ServedCluster::default())),
             tls: TlsStates::default(),
         }
     }
@@ -68,6 +106,26 @@ impl Facts {
         self.trustee_obstacles.send_if_modified(|held| {
             let differs = *held != obstacles;
             *held = obstacles;
+            differs
+        });
+    }
+
+    /// Which cluster is served.
+    pub fn served_cluster(&self) -> ServedCluster {
+        self.served_cluster.borrow().clone()
+    }
+
+    /// Follows which cluster is served, with its approval policy and retention.
+    pub fn watch_served_cluster(&self) -> watch::Receiver<ServedCluster> {
+        self.served_cluster.subscribe()
+    }
+
+    /// Works out from the fact as it is which cluster is served now; followers wake only if that differs.
+    pub fn update_served_cluster(&self, next: impl FnOnce(&ServedCluster) -> ServedCluster) {
+        self.served_cluster.send_if_modified(|held| {
+            let next = next(held);
+            let differs = *held != next;
+            *held = next;
             differs
         });
     }

@@ -91,30 +91,36 @@ pub async fn run(config: RunConfig, shutdown: impl Future<Output = ()>) -> Resul
         namespace: config.namespace.clone(),
         images: config.images,
     });
-    let mut leadership = Leadership::join(clients.request, &config.namespace).await?;
+    let mut leadership = None;
     let mut running = JoinSet::new();
+    let lead = async {
+        wait_for_stores(&streams).await;
+        // A replica that cannot fill its stores must not keep the lease from one that can.
+        let joined = Leadership::join(clients.request, &config.namespace).await?;
+        lead(&ctx, leadership.insert(joined), &mut running, &metrics, &stop).await
+    };
     let ended = tokio::select! {
         () = shutdown => Ok(()),
-        ended = lead(&ctx, &streams, &mut leadership, &mut running, &metrics, &stop) => ended,
+        ended = lead => ended,
     };
     tracing::info!("stopping");
     stop.cancel();
     while running.join_next().await.is_some() {}
     streams.shutdown();
-    leadership.release().await;
+    if let Some(leadership) = leadership {
+        leadership.release().await;
+    }
     ended
 }
 
-/// Waits for the lease and for complete stores, then works until the lease is lost. Ends only with an error.
+/// Waits for the lease, then works until it is lost. Ends only with an error.
 async fn lead(
     ctx: &Arc<Context>,
-    streams: &Running,
     leadership: &mut Leadership,
     running: &mut JoinSet<&'static str>,
     metrics: &Metrics,
     stop: &CancellationToken,
 ) -> Result<(), RunError> {
-    wait_for_stores(streams).await;
     if !leadership.acquired().await {
         return Err(RunError::LeaseLost);
     }

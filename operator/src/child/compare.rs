@@ -2,7 +2,8 @@
 //!
 //! What we ask for must be there and equal. What we do not ask for is left alone (defaults of the API server,
 //! labels and annotations of others, an administrator's tolerations), except in the places listed in [`EXACT`]:
-//! there anything we did not ask for gives somebody a way into the pod or its configuration, and is removed.
+//! there anything we did not ask for gives somebody a way into the pod or its configuration, or keeps the pod from
+//! what we write, and is removed.
 
 use serde_json::{Map, Value};
 use trusted_crds::names::APPLIED_HASH_ANNOTATION;
@@ -15,6 +16,8 @@ const EXACT: &[&str] = &[
     "data",
     "binaryData",
     "spec.selector",
+    // A paused Deployment takes in a withdrawn key and never rolls it out.
+    "spec.paused",
     "spec.template.spec.volumes",
     "spec.template.spec.initContainers",
     "spec.template.spec.ephemeralContainers",

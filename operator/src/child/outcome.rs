@@ -18,6 +18,8 @@ pub struct Outcome {
     pub obstacles: BTreeSet<Obstacle>,
     /// Whether every child is in place and the stores show it.
     pub settled: bool,
+    /// Whether any child is in place, even if the stores do not show it yet.
+    pub any_in_place: bool,
     /// When to look again if nothing changes before.
     pub again: Option<Duration>,
     /// The first failure that is worth a retry; the other children were looked after nevertheless.
@@ -26,7 +28,7 @@ pub struct Outcome {
 
 impl Default for Outcome {
     fn default() -> Self {
-        Outcome { obstacles: BTreeSet::new(), settled: true, again: None, error: None }
+        Outcome { obstacles: BTreeSet::new(), settled: true, any_in_place: false, again: None, error: None }
     }
 }
 
@@ -41,8 +43,12 @@ impl Outcome {
     ) -> Option<Carried<K>> {
         // Requests with whole objects in them make large futures.
         match Box::pin(carry_out(ctx, desired, step, strangers)).await {
-            Ok(Carried::Kept) => return Some(Carried::Kept),
+            Ok(Carried::Kept) => {
+                self.any_in_place = true;
+                return Some(Carried::Kept);
+            }
             Ok(Carried::Written(object)) => {
+                self.any_in_place = true;
                 self.wait_for_store();
                 return Some(Carried::Written(object));
             }

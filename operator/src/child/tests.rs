@@ -145,6 +145,7 @@ fn what_somebody_changed_in_a_deployment_is_repaired() {
     const CONTAINER: &str = "/spec/template/spec/containers/0";
     let cases = [
         ("fewer replicas", "/spec/replicas".to_owned(), json!(0)),
+        ("a paused rollout", "/spec/paused".to_owned(), json!(true)),
         ("another image", format!("{CONTAINER}/image"), json!("evil")),
         ("a second container", format!("{POD}/containers/-"), json!({"name": "spy", "image": "evil"})),
         ("an init container", format!("{POD}/initContainers"), json!([{"name": "spy", "image": "evil"}])),

@@ -27,7 +27,7 @@ pub fn spawn(
     metrics: &Metrics,
     stop: &CancellationToken,
 ) {
-    let machine = (MachineController::new(ctx.clone()), MachineController::triggers(&ctx.caches));
+    let machine = (MachineController::new(ctx.clone()), MachineController::triggers(ctx));
     let cluster = (ClusterController::new(ctx.clone()), ClusterController::triggers(ctx));
     let trustee = (TrusteeController::new(ctx.clone()), TrusteeController::triggers(ctx));
     start(running, cluster, 1, metrics, stop);

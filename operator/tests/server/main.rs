@@ -12,5 +12,6 @@ mod machine_by_hand;
 mod machine_disk_key;
 mod machine_traffic;
 mod start;
+mod stores;
 mod support;
 mod trustee_delivery;

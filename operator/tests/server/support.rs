@@ -36,10 +36,13 @@ pub struct RunningOperator {
 
 impl RunningOperator {
     pub async fn start(ns: &TestNamespace) -> Self {
+        Self::with(RunConfig::new(ns.operator_config().await, ns.name()))
+    }
+
+    pub fn with(config: RunConfig) -> Self {
         // RUST_LOG shows what the operators of a failing test say.
         let filter = tracing_subscriber::EnvFilter::from_default_env();
         let _ = tracing_subscriber::fmt().with_env_filter(filter).with_test_writer().try_init();
-        let config = RunConfig::new(ns.operator_config().await, ns.name());
         let stop = CancellationToken::new();
         let run = trusted_operator::run(config, stop.clone().cancelled_owned());
         // A test that waits for an operator in vain shows why it ended.

@@ -42,8 +42,10 @@ pub struct ClusterController {
 }
 
 impl ClusterController {
-    /// A controller that reads and writes through `ctx`.
+    /// A controller that reads and writes through `ctx`, whose stores are complete.
     pub fn new(ctx: Arc<Context>) -> Self {
+        // With no cluster there is no pass either that would say so.
+        served::publish(&ctx);
         ClusterController { ctx, progress: Mutex::default() }
     }
 
@@ -59,6 +61,7 @@ impl Reconciler for ClusterController {
 
     async fn reconcile(&self, name: String, _: Trigger) -> Result<Next, ReconcileError> {
         let mut all = self.progress.lock().await;
+        served::publish(&self.ctx);
         let Some(cluster) = self.ctx.caches.clusters.get(&self.ctx.key(&name)) else {
             all.remove(&name);
             return Ok(Next::Wait);
@@ -69,6 +72,9 @@ impl Reconciler for ClusterController {
         let mut outcome = Outcome::default();
         if pass.standing == Standing::Served {
             pass.install(progress, &mut outcome).await?;
+            if !outcome.any_in_place && outcome.error.is_none() {
+                served::give_up(&self.ctx);
+            }
         }
         pass.report(progress, &mut outcome).await?;
         match outcome.error {

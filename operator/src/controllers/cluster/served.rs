@@ -6,7 +6,8 @@ use cachelib::Cache;
 use trusted_crds::TrustedExecutionCluster;
 
 use crate::child::ChildKind;
-use crate::context::{Caches, index};
+use crate::context::{Caches, Context, index};
+use crate::facts::{Served, ServedCluster};
 
 /// The served cluster, which may be on its way out: the one that owns children, and only when none does the
 /// oldest that is not being deleted.
@@ -20,6 +21,43 @@ pub fn established(caches: &Caches) -> Option<Arc<TrustedExecutionCluster>> {
     let cluster = served(caches)?;
     let uid = cluster.metadata.uid.as_deref()?;
     (cluster.metadata.deletion_timestamp.is_none() && owns_children(caches, uid)).then_some(cluster)
+}
+
+/// Tells the others which cluster is established. Called on every pass, and once the stores are complete.
+pub fn publish(ctx: &Context) {
+    let cluster = served(&ctx.caches);
+    let owns = |cluster: &TrustedExecutionCluster| {
+        cluster.metadata.uid.as_deref().is_some_and(|uid| owns_children(&ctx.caches, uid))
+    };
+    ctx.facts.update_served_cluster(|told| to_tell(told, cluster.as_deref(), owns));
+}
+
+/// Tells the others that no cluster is established, if they were told nothing yet: the pass that was to make its
+/// children could make none of them.
+pub fn give_up(ctx: &Context) {
+    ctx.facts.update_served_cluster(|told| match told {
+        ServedCluster::NotYet => ServedCluster::None,
+        told => told.clone(),
+    });
+}
+
+/// What to tell, given what was told before and which cluster is served. Children that are still being made, or that
+/// somebody deleted all at once, are no reason to tell anything new.
+fn to_tell(
+    told: &ServedCluster,
+    served: Option<&TrustedExecutionCluster>,
+    owns: impl Fn(&TrustedExecutionCluster) -> bool,
+) -> ServedCluster {
+    let Some(cluster) = served.filter(|cluster| cluster.metadata.deletion_timestamp.is_none()) else {
+        return ServedCluster::None;
+    };
+    let now = Served::of(cluster);
+    match told {
+        ServedCluster::Some(before) if before.uid == now.uid => ServedCluster::Some(now),
+        _ if owns(cluster) => ServedCluster::Some(now),
+        ServedCluster::NotYet => ServedCluster::NotYet,
+        ServedCluster::None | ServedCluster::Some(_) => ServedCluster::None,
+    }
 }
 
 fn choose(
@@ -47,6 +85,7 @@ fn owns_children(caches: &Caches, uid: &str) -> bool {
 mod tests {
     use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
     use k8s_openapi::jiff::Timestamp;
+    use trusted_crds::{ApprovalPolicy, DiskKeyRetention};
 
     use super::*;
 
@@ -72,6 +111,48 @@ mod tests {
         assert_eq!(chosen(&all, &["a"]).as_deref(), Some("a"), "who owns the children stays");
         assert_eq!(chosen(&all, &["a", "c"]).as_deref(), Some("c"), "of two owners the older");
         assert_eq!(chosen(&[], &["a"]), None);
+    }
+
+    fn told(uid: &str) -> ServedCluster {
+        ServedCluster::Some(Served::of(&cluster(uid, 10, false)))
+    }
+
+    #[test]
+    fn a_cluster_is_told_of_once_it_owns_children_until_it_leaves() {
+        use ServedCluster::{None as Nobody, NotYet};
+        let (alive, leaving) = (cluster("a", 10, false), cluster("a", 10, true));
+        let (a, b) = (told("a"), told("b"));
+        for before in [&NotYet, &Nobody, &a, &b] {
+            assert_eq!(to_tell(before, None, |_| true), Nobody, "gone, before: {before:?}");
+            assert_eq!(to_tell(before, Some(&leaving), |_| true), Nobody, "leaving, before: {before:?}");
+            assert_eq!(to_tell(before, Some(&alive), |_| true), a, "established, before: {before:?}");
+        }
+        let unestablished = |before| to_tell(before, Some(&alive), |_| false);
+        assert_eq!(unestablished(&NotYet), NotYet, "its children are being made");
+        assert_eq!(unestablished(&Nobody), Nobody);
+        assert_eq!(unestablished(&a), a, "somebody deleted all its children");
+        assert_eq!(unestablished(&b), Nobody, "it is another one's turn");
+    }
+
+    #[test]
+    fn a_change_of_policy_or_retention_is_told_and_nothing_else() {
+        let facts = crate::facts::Facts::default();
+        let mut told = facts.watch_served_cluster();
+        let mut changed = |edit: &dyn Fn(&mut TrustedExecutionCluster)| {
+            let mut edited = TrustedExecutionCluster::clone(&cluster("a", 10, false));
+            edit(&mut edited);
+            facts.update_served_cluster(|told| to_tell(told, Some(&edited), |_| true));
+            let changed = told.has_changed().unwrap();
+            let _ = told.borrow_and_update();
+            changed
+        };
+        assert!(changed(&|_| {}));
+        assert!(!changed(&|_| {}));
+        assert!(!changed(&|cluster| cluster.spec.public_trustee_addr = Some("a:1".into())));
+        assert!(changed(&|cluster| cluster.spec.attestation_key_approval = Some(ApprovalPolicy::Manual)));
+        assert!(changed(&|cluster| cluster.spec.disk_key_retention = Some(DiskKeyRetention::Retain)));
+        let ServedCluster::Some(served) = facts.served_cluster() else { panic!("nothing told") };
+        assert_eq!((served.policy, served.retention), (ApprovalPolicy::default(), DiskKeyRetention::Retain));
     }
 
     #[test]

@@ -78,7 +78,9 @@ fn of_served(
         installed,
         Some(known_address(cluster)),
         trustee_ready(report).or_else(|| kept(current, TRUSTEE_READY)),
-        Some(protected(report.surroundings.protection)),
+        protected(report.surroundings.protection)
+            .or_else(|| kept(current, APPROVAL_PROTECTED))
+            .or_else(|| Some(not_checked())),
     ];
     let wanted: Vec<NewCondition> = wanted.into_iter().flatten().collect();
     TrustedExecutionClusterStatus {
@@ -212,26 +214,30 @@ fn trustee_ready(report: &Report) -> Option<NewCondition> {
     }
 }
 
-fn protected(protection: Protection) -> NewCondition {
+/// `None` while this process has not checked; what an earlier one found then still holds.
+fn protected(protection: Protection) -> Option<NewCondition> {
     let (status, reason, message) = match protection {
-        Protection::Enforced => (
-            Status::True,
-            reason::ENFORCED,
-            "the API server refuses approvals by people without the verb approve",
-        ),
+        Protection::Enforced => {
+            (true, reason::ENFORCED, "the API server refuses approvals by people without the verb approve")
+        }
         Protection::PolicyMissing => (
-            Status::False,
+            false,
             reason::POLICY_MISSING,
             "approvals by hand wait, because the API server would let anyone forge them; apply the admission \
              policies and label the namespace trusted-execution-clusters.io/managed=true",
         ),
-        Protection::NotChecked => (
-            Status::Unknown,
-            reason::NOT_CHECKED,
-            "checked when the first approval by hand has to be acted on",
-        ),
+        Protection::NotChecked => return None,
     };
-    condition::new(APPROVAL_PROTECTED, status, reason, message)
+    Some(condition::new(APPROVAL_PROTECTED, status, reason, message))
+}
+
+fn not_checked() -> NewCondition {
+    condition::new(
+        APPROVAL_PROTECTED,
+        Status::Unknown,
+        reason::NOT_CHECKED,
+        "checked when the first approval by hand has to be acted on",
+    )
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ use self::decide::{BindingStep, Plan};
 use self::observe::Observed;
 use self::protection::Prober;
 use self::situation::ByHand;
-use crate::context::{Caches, Context};
+use crate::context::Context;
 use crate::error::ReconcileError;
 use crate::queue::{Next, Reconciler, Trigger};
 
@@ -43,8 +43,8 @@ impl MachineController {
     }
 
     /// The subjects that changes of the stores concern.
-    pub fn triggers(caches: &Caches) -> Vec<BoxStream<'static, Subject>> {
-        subject::triggers(caches)
+    pub fn triggers(ctx: &Context) -> Vec<BoxStream<'static, Subject>> {
+        subject::triggers(ctx)
     }
 
     /// Decides; where a person's approval is about to take effect, only after its protection was proved.

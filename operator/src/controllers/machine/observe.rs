@@ -16,7 +16,7 @@ use super::situation::{
 };
 use super::subject::{Subject, fingerprint_of};
 use crate::context::{Caches, Context, SecretMeta, index};
-use crate::controllers::cluster;
+use crate::facts::ServedCluster;
 
 /// A subject as the stores show it: the facts to decide on and the objects to write to.
 pub struct Observed {
@@ -29,9 +29,11 @@ pub struct Observed {
     pub secrets: Vec<Arc<SecretMeta>>,
 }
 
-/// Reads a subject from the stores. `None` while an own write to it is not visible there yet.
+/// Reads a subject from the stores. `None` while an own write to it is not visible there yet, or while it is not known
+/// yet which cluster is served.
 pub fn observe(ctx: &Context, subject: &Subject) -> Option<Observed> {
     let caches = &ctx.caches;
+    let cluster = served_cluster(ctx)?;
     let (machines, keys) = objects(ctx, subject);
     let names = secret_names(subject);
     let secrets_current = names.iter().all(|name| caches.secrets.is_current(&ctx.key(name)));
@@ -57,7 +59,7 @@ pub fn observe(ctx: &Context, subject: &Subject) -> Option<Observed> {
         .chain(binding.iter().filter_map(|binding| binding.fingerprint.clone()))
         .collect();
     let situation = Situation {
-        cluster: served_cluster(caches),
+        cluster,
         machines: machines.iter().map(|machine| machine_facts(machine)).collect(),
         keys: key_facts,
         elsewhere: elsewhere(caches, subject, &fingerprints),
@@ -96,12 +98,21 @@ fn secret_names(subject: &Subject) -> Vec<String> {
     names
 }
 
-fn served_cluster(caches: &Caches) -> Option<Cluster> {
-    let cluster = cluster::served(caches).filter(|cluster| cluster.metadata.deletion_timestamp.is_none())?;
-    Some(Cluster {
+/// What the served cluster says: which one it is, from the cluster controller; what it says, from the store, which is
+/// never behind that. The outer `None` means that nothing is known yet.
+fn served_cluster(ctx: &Context) -> Option<Option<Cluster>> {
+    let uid = match ctx.facts.served_cluster() {
+        ServedCluster::NotYet => return None,
+        ServedCluster::None => return Some(None),
+        ServedCluster::Some(served) => served.uid,
+    };
+    let clusters = ctx.caches.clusters.list();
+    let served = clusters.iter().find(|cluster| cluster.metadata.uid.as_ref() == Some(&uid));
+    let served = served.filter(|cluster| cluster.metadata.deletion_timestamp.is_none());
+    Some(served.map(|cluster| Cluster {
         policy: cluster.spec.attestation_key_approval.unwrap_or_default(),
         retention: cluster.spec.disk_key_retention.unwrap_or_default(),
-    })
+    }))
 }
 
 fn age(object: &impl Resource) -> Age {

@@ -11,7 +11,7 @@ use trusted_crds::names::{self, FINGERPRINT_ANNOTATION};
 use trusted_crds::{AttestationKey, Decision, Fingerprint, Machine, PublicKey, TrustedExecutionCluster};
 
 use super::observe::{is_managed, is_ours};
-use crate::context::{Caches, SecretMeta, index};
+use crate::context::{Caches, Context, SecretMeta, index};
 
 /// One unit of work. Machine and keys that name each other are one, so that "the Machine appeared" and "the key
 /// appeared" cannot race.
@@ -81,7 +81,8 @@ enum Touched {
 }
 
 /// The subjects that changes of the stores concern.
-pub fn triggers(caches: &Caches) -> Vec<BoxStream<'static, Subject>> {
+pub fn triggers(ctx: &Context) -> Vec<BoxStream<'static, Subject>> {
+    let caches = &ctx.caches;
     let subscriptions = [
         caches.machines.subscribe(touched_by_machine),
         caches.attestation_keys.subscribe(touched_by_key),
@@ -93,7 +94,18 @@ pub fn triggers(caches: &Caches) -> Vec<BoxStream<'static, Subject>> {
         let changes = Subscription::into_stream(subscription);
         changes.flat_map(move |touched| stream::iter(subjects(&caches, touched))).boxed()
     };
-    subscriptions.into_iter().map(resolve).collect()
+    let mut triggers: Vec<_> = subscriptions.into_iter().map(resolve).collect();
+    triggers.push(served_cluster_changes(ctx));
+    triggers
+}
+
+/// Which cluster is served depends on who owns its children, so that it may change without any change of a cluster.
+fn served_cluster_changes(ctx: &Context) -> BoxStream<'static, Subject> {
+    let caches = ctx.caches.clone();
+    let changes = stream::unfold(ctx.facts.watch_served_cluster(), async |mut served| {
+        served.changed().await.ok().map(|()| (Touched::Everything, served))
+    });
+    changes.flat_map(move |touched| stream::iter(subjects(&caches, touched))).boxed()
 }
 
 fn subjects(caches: &Caches, touched: Touched) -> HashSet<Subject> {

@@ -117,6 +117,22 @@ fn protection_of_approvals_is_reported_as_it_was_found() {
 }
 
 #[test]
+fn what_an_earlier_process_found_about_protection_is_kept_until_checked_again() {
+    for found in [Protection::Enforced, Protection::PolicyMissing] {
+        let with = |protection| Report {
+            surroundings: Surroundings { protection, ..report().surroundings },
+            ..report()
+        };
+        let mut cluster = cluster();
+        cluster.status = Some(status_of(&with(found)));
+        let restarted = of(&cluster, &Standing::Served, &with(Protection::NotChecked), Timestamp::UNIX_EPOCH);
+        assert!(!differs(&cluster, &restarted), "{found:?} became {restarted:?}");
+        let enforced = of(&cluster, &Standing::Served, &with(Protection::Enforced), Timestamp::UNIX_EPOCH);
+        assert_eq!(said(&enforced, APPROVAL_PROTECTED), pair("True", reason::ENFORCED));
+    }
+}
+
+#[test]
 fn a_cluster_that_is_not_served_says_little_and_counts_nothing() {
     let standing = Standing::NotServed { by: "first".into() };
     let status = of(&cluster(), &standing, &report(), Timestamp::UNIX_EPOCH);

@@ -10,7 +10,7 @@ use super::key::BindingStep;
 use super::key_tests::fingerprint;
 use super::{Plan, decide};
 use crate::controllers::machine::situation::{
-    Binding, BindingOwner, ByHand, Cluster, KeyFacts, MachineFacts, Situation,
+    Age, Binding, BindingOwner, ByHand, Cluster, KeyFacts, MachineFacts, Situation,
 };
 
 const MACHINES: [&str; 2] = ["m0", "m1"];
@@ -127,18 +127,7 @@ impl History {
                 world.machines.remove(&machine);
             }
             Event::Register { machine, key } if world.keys.len() < 6 => {
-                let facts = KeyFacts {
-                    name: format!("key-{}", age.1),
-                    uid: age.1.clone(),
-                    age,
-                    deleting: false,
-                    key: Ok(fingerprint(key)),
-                    approval: None,
-                    owner_machines: vec![],
-                    other_owners: 0,
-                    reason: None,
-                };
-                world.keys.push(KeyObject { machine, facts });
+                world.keys.push(KeyObject { machine, facts: fresh_key(key, age) });
             }
             Event::DeleteKey(object) if object < world.keys.len() => {
                 world.keys.remove(object);
@@ -317,6 +306,20 @@ impl History {
             let trusted = [reason::MACHINE_CREATED, reason::MANUALLY_APPROVED].contains(&told);
             assert_eq!(trusted, bound.as_ref() == Some(&held), "{told} of {object:?}, bound {bound:?}");
         }
+    }
+}
+
+fn fresh_key(number: u8, age: Age) -> KeyFacts {
+    KeyFacts {
+        name: format!("key-{}", age.1),
+        uid: age.1.clone(),
+        age,
+        deleting: false,
+        key: Ok(fingerprint(number)),
+        approval: None,
+        owner_machines: vec![],
+        other_owners: 0,
+        reason: None,
     }
 }
 
