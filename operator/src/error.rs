@@ -3,6 +3,7 @@
 use std::fmt::{self, Display};
 
 use kube::Resource;
+use trusted_crds::names::{APPROVAL_POLICY, CLUSTER_POLICY, KEY_DELETION_POLICY, SECRET_POLICY};
 
 /// What kind of failure a failed write is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -82,7 +83,7 @@ fn classify(error: kube::Error) -> (Class, String) {
         403 if causes.iter().any(|c| c.reason == "NamespaceTerminating") => {
             (Class::Terminating, "the namespace is being deleted".into())
         }
-        403 => (Class::Forbidden, status.message.clone()),
+        403 => (Class::Forbidden, forbidden(&status.message).to_owned()),
         404 | 409 => (Class::Conflict, format!("it has changed or is gone ({})", status.reason)),
         // A uid of the past is answered as an attempt to change an immutable field.
         422 if causes.iter().any(|c| c.field == "metadata.uid") => {
@@ -93,6 +94,29 @@ fn classify(error: kube::Error) -> (Class, String) {
             (Class::Invalid, format!("refused as {} ({})", status.reason, fields.join(", ")))
         }
         code => (Class::Transient, format!("the API server answered {code} {}", status.reason)),
+    }
+}
+
+/// What may be repeated of a refusal: the words of RBAC, of a quota and of our own policies, which hold no content.
+/// Any other admission plug-in, policy or webhook may echo what it was sent.
+fn forbidden(message: &str) -> &str {
+    const OURS: [&str; 4] = [APPROVAL_POLICY, KEY_DELETION_POLICY, CLUSTER_POLICY, SECRET_POLICY];
+    // In front of all of these stand the resource and perhaps a name; in front of a webhook's words, its own name.
+    let why = match message.split_once(" is forbidden: ") {
+        Some((what, why)) if what.split(' ').count() <= 2 => why,
+        _ => "",
+    };
+    let by_rbac = why.strip_prefix("User \"").is_some_and(|rest| {
+        rest.split_once("\" cannot ").is_some_and(|(_, rest)| {
+            rest.split_once(' ').is_some_and(|(_verb, rest)| rest.starts_with("resource \""))
+        })
+    });
+    let by_quota = why.starts_with("exceeded quota: ");
+    let policy = why.strip_prefix("ValidatingAdmissionPolicy '").and_then(|rest| rest.split_once('\''));
+    if by_rbac || by_quota || policy.is_some_and(|(name, _)| OURS.contains(&name)) {
+        message
+    } else {
+        "refused by an admission plug-in or webhook (403 Forbidden)"
     }
 }
 
@@ -175,6 +199,40 @@ mod tests {
         assert_eq!(refused(422, "Invalid", "", "metadata.uid").class(), Class::Conflict);
         assert_eq!(refused(422, "Invalid", "", "spec.ports").class(), Class::Invalid);
         assert_eq!(refused(503, "ServiceUnavailable", "", "").class(), Class::Transient);
+    }
+
+    fn refusal_to_create(message: &str) -> String {
+        let status =
+            Status { code: 403, reason: "Forbidden".into(), message: message.into(), ..Default::default() };
+        WriteError::of::<Secret>("create", "luks-a", kube::Error::Api(status.boxed())).to_string()
+    }
+
+    #[test]
+    fn a_refusal_is_repeated_only_where_it_cannot_echo_content() {
+        let known = [
+            r#"secrets is forbidden: User "bob" cannot create resource "secrets" in API group "" in the namespace "ns""#,
+            r#"secrets "luks-a" is forbidden: exceeded quota: few, requested: secrets=1, used: secrets=9, limited: secrets=9"#,
+            r#"secrets "luks-a" is forbidden: ValidatingAdmissionPolicy 'trusted-secret-protection' with binding 'trusted-secret-protection' denied request: ask somebody"#,
+        ];
+        for message in known {
+            assert_eq!(refusal_to_create(message), format!("cannot create Secret luks-a: {message}"));
+        }
+        let unknown = [
+            r#"admission webhook "x.example.com" denied the request: data hunter2"#,
+            r#"admission webhook "x.example.com" denied the request: y is forbidden: data hunter2"#,
+            r#"admission webhook "x.example.com" denied the request: y is forbidden: exceeded quota: hunter2"#,
+            r#"admission webhook "x.example.com" denied the request: trusted-secret-protection says User "a" cannot create resource "hunter2""#,
+            r#"secrets "luks-a" is forbidden: ValidatingAdmissionPolicy 'other' with binding 'b' denied request: hunter2 'trusted-secret-protection'"#,
+            r#"secrets "luks-a" is forbidden: data hunter2 exceeded quota: "#,
+            "hunter2",
+        ];
+        for message in unknown {
+            assert_eq!(
+                refusal_to_create(message),
+                "cannot create Secret luks-a: refused by an admission plug-in or webhook (403 Forbidden)",
+                "{message}"
+            );
+        }
     }
 
     #[test]

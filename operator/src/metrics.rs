@@ -131,6 +131,8 @@ impl Collector for Requests {
                 ("resource", labels.resource.as_str()),
                 ("subresource", labels.subresource.as_str()),
                 ("code", code.as_str()),
+                // Part of the counter's key: without it two series would have the same labels.
+                ("dry_run", if labels.dry_run { "true" } else { "false" }),
             ];
             ConstCounter::new(count).encode(family.encode_family(&labels)?)?;
         }
@@ -160,5 +162,46 @@ impl Collector for Stores {
             ConstGauge::new(objects).encode(family.encode_family(&[("kind", kind.as_str())])?)?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use k8s_openapi::api::core::v1::Secret;
+    use kube::api::{Api, Patch, PatchParams};
+    use kube::{Client, Config};
+    use serde_json::json;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_dry_run_is_a_series_of_its_own() {
+        let counter = RequestCounter::default();
+        // Nothing listens there; a request without an answer is counted with code 0.
+        let config = Config::new("http://127.0.0.1:1".parse().unwrap());
+        let client: Client = cachelib::clients(config, "test", &counter).unwrap().request;
+        for dry_run in [false, true, true] {
+            let params = PatchParams { dry_run, ..PatchParams::default() };
+            let secrets = Api::<Secret>::namespaced(client.clone(), "ns");
+            secrets.patch("a", &params, &Patch::Merge(json!({}))).await.unwrap_err();
+        }
+        let text = Metrics::new(counter, Arc::new(Vec::new)).text();
+        let series: Vec<(&str, &str)> = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("trusted_operator_http_requests_total")?.rsplit_once(' '))
+            .collect();
+        let labels = |dry_run: &str| {
+            format!(
+                r#"{{verb="patch",group="",resource="secrets",subresource="",code="0",dry_run="{dry_run}"}}"#
+            )
+        };
+        let named: HashSet<&str> = series.iter().map(|(labels, _)| *labels).collect();
+        assert_eq!(named.len(), series.len(), "series with equal labels: {text}");
+        assert!(
+            series.contains(&(&labels("false"), "1")) && series.contains(&(&labels("true"), "2")),
+            "{text}"
+        );
     }
 }

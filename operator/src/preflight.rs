@@ -18,17 +18,23 @@ pub struct Right {
 }
 
 const WATCH: &[&str] = &["list", "watch"];
-const CHILDREN: &[&str] = &["list", "watch", "create", "patch", "get"];
+const CHILDREN: &[&str] = &["list", "watch", "create", "patch", "get", "delete"];
+/// OwnerReferencesPermissionEnforcement, where it is in force, asks for these before it lets us name an owner that
+/// blocks deletion, or take a key from one owner to another.
+const FINALIZERS: &[&str] = &["update"];
 
 /// What the Role in deploy/rbac grants, as far as `run` depends on it.
 pub const RIGHTS: &[Right] = &[
     Right { group: GROUP, resource: "trustedexecutionclusters", verbs: WATCH },
     Right { group: GROUP, resource: "machines", verbs: WATCH },
-    Right { group: GROUP, resource: "attestationkeys", verbs: &["list", "watch", "patch"] },
+    Right { group: GROUP, resource: "attestationkeys", verbs: &["list", "watch", "patch", "delete"] },
     Right { group: GROUP, resource: "approvedimages", verbs: WATCH },
     Right { group: GROUP, resource: "trustedexecutionclusters/status", verbs: &["patch"] },
     Right { group: GROUP, resource: "machines/status", verbs: &["patch"] },
     Right { group: GROUP, resource: "attestationkeys/status", verbs: &["patch"] },
+    Right { group: GROUP, resource: "trustedexecutionclusters/finalizers", verbs: FINALIZERS },
+    Right { group: GROUP, resource: "machines/finalizers", verbs: FINALIZERS },
+    Right { group: GROUP, resource: "attestationkeys/finalizers", verbs: FINALIZERS },
     Right { group: "", resource: "secrets", verbs: &["get", "list", "watch", "create", "patch", "delete"] },
     Right { group: "", resource: "configmaps", verbs: CHILDREN },
     Right { group: "", resource: "services", verbs: CHILDREN },
@@ -151,7 +157,12 @@ fn of(error: Error, server: &str, what: &'static str) -> PreflightError {
 
 #[cfg(test)]
 mod tests {
+    use k8s_openapi::api::rbac::v1::{PolicyRule, Role};
+
     use super::*;
+
+    /// What an administrator applies.
+    const MANIFEST: &str = include_str!("../../deploy/rbac/operator.yaml");
 
     fn rule(groups: &[&str], resources: &[&str], verbs: &[&str]) -> ResourceRule {
         let owned = |list: &[&str]| list.iter().map(|item| (*item).to_owned()).collect::<Vec<_>>();
@@ -178,6 +189,41 @@ mod tests {
         assert!(missing.contains(&format!("patch attestationkeys.{GROUP}")), "{missing:?}");
         assert!(missing.contains(&"patch secrets".to_owned()), "{missing:?}");
         assert!(missing.iter().all(|right| right.starts_with("patch ")), "{missing:?}");
+    }
+
+    fn granted_by(rule: PolicyRule) -> ResourceRule {
+        let PolicyRule { api_groups, resources, resource_names, verbs, .. } = rule;
+        ResourceRule { api_groups, resources, resource_names, verbs }
+    }
+
+    #[test]
+    fn the_role_we_ask_administrators_to_apply_grants_every_right() {
+        let is_role = |document: &&str| document.contains("\nkind: Role\n");
+        let role = MANIFEST.split("---\n").find(is_role).unwrap();
+        let role: Role = serde_saphyr::from_str(role).unwrap();
+        let rules: Vec<ResourceRule> = role.rules.unwrap().into_iter().map(granted_by).collect();
+        assert!(!rules.is_empty());
+        assert_eq!(missing(&rules), Vec::<String>::new());
+    }
+
+    #[test]
+    fn rights_that_are_used_seldom_are_asked_for_at_once() {
+        let missing = missing(&[]);
+        for resource in ["trustedexecutionclusters", "machines", "attestationkeys"] {
+            let right = format!("update {resource}/finalizers.{GROUP}");
+            assert!(missing.contains(&right), "{right} is not in {missing:?}");
+        }
+        let deletes = |resource: &str| {
+            missing.iter().any(|right| {
+                right.split_once(' ').is_some_and(|(verbs, of)| {
+                    of == resource && verbs.split(',').any(|verb| verb == "delete")
+                })
+            })
+        };
+        let keys = format!("attestationkeys.{GROUP}");
+        for resource in ["configmaps", "services", "deployments.apps", "secrets", &keys] {
+            assert!(deletes(resource), "delete {resource} is not in {missing:?}");
+        }
     }
 
     #[test]
