@@ -19,7 +19,8 @@ use testenv::{
 };
 use trusted_crds::{Machine, TrustedExecutionCluster};
 
-const TIMEOUT: Duration = Duration::from_secs(20);
+/// Generous: whoever needs it has failed, and the machine may be busy building.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 #[tokio::test]
 async fn a_deployment_rolls_out_and_a_job_completes() {

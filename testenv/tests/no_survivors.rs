@@ -11,7 +11,7 @@ use std::{
 };
 
 /// How long the supervisors may take to clear up.
-const TIMEOUT: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Starts `testenv up` and waits for its last line, which names a file in the data folder.
 fn up() -> (Child, PathBuf) {

@@ -1,0 +1,104 @@
+//! What every scenario needs: programs, a control plane, a namespace with a cluster.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use kube::{Api, Client, api::PostParams};
+use testenv::{
+    ControlPlane, TestNamespace,
+    audit::{Requests, Window},
+    objects,
+};
+use trusted_crds::TrustedExecutionCluster;
+
+use crate::{failure::Failure, operator::Operator, output, programs::Programs, up};
+
+/// How long the operator may take to install a cluster.
+const INSTALL_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Between two looks at the audit log while waiting for silence.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// The stage on which a scenario plays.
+pub(crate) struct Bench {
+    pub(crate) control_plane: &'static ControlPlane,
+    pub(crate) programs: Programs,
+    pub(crate) namespace: TestNamespace,
+    pub(crate) admin: Client,
+    pub(crate) user: String,
+}
+
+impl Bench {
+    /// Builds, starts, and makes a namespace.
+    pub(crate) async fn prepare(namespace: &str) -> Result<Bench, Failure> {
+        let programs = tokio::task::spawn_blocking(Programs::build)
+            .await
+            .map_err(|error| Failure::Unexpected(error.to_string()))??;
+        let control_plane = up::start().await?;
+        let namespace = control_plane.named_namespace(namespace).await?;
+        let admin = Client::try_from(control_plane.admin_config()).map_err(Failure::kube("a client"))?;
+        let user = namespace.service_account_user("trusted-operator");
+        Ok(Bench { control_plane, programs, namespace, admin, user })
+    }
+
+    /// Creates the TrustedExecutionCluster.
+    pub(crate) async fn create_cluster(&self) -> Result<(), Failure> {
+        let clusters: Api<TrustedExecutionCluster> =
+            Api::namespaced(self.admin.clone(), self.namespace.name());
+        let created = clusters.create(&PostParams::default(), &objects::cluster("cluster")).await;
+        created.map(|_| ()).map_err(Failure::kube("create a TrustedExecutionCluster"))
+    }
+
+    /// Starts the operator and waits until it is ready.
+    pub(crate) async fn start_operator(&self) -> Result<(Operator, Duration), Failure> {
+        let mut operator = Operator::start(&self.programs.operator, &self.namespace).await?;
+        let ready = operator.ready().await?;
+        Ok((operator, ready))
+    }
+
+    /// The operator's requests within a window.
+    pub(crate) async fn requests(&self, window: Window) -> Result<Requests, Failure> {
+        Ok(self.control_plane.audit().settled(&self.user, window).await?)
+    }
+
+    /// Waits until the operator has written nothing for `quiet`; gives up after a minute.
+    pub(crate) async fn silence(&self, quiet: Duration) -> Result<(), Failure> {
+        let deadline = tokio::time::Instant::now() + INSTALL_TIMEOUT;
+        let from = Timestamp::now();
+        loop {
+            let work = self.control_plane.audit().read(&self.user, Window::since(from))?.work();
+            let last = work.iter().filter(|request| request.is_write()).map(|request| request.received).max();
+            let silent = Timestamp::now().duration_since(last.unwrap_or(from));
+            if silent.unsigned_abs() >= quiet || tokio::time::Instant::now() >= deadline {
+                return Ok(());
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+}
+
+/// What a scenario promised and did not hold.
+#[derive(Debug, Default)]
+pub(crate) struct Broken(Vec<String>);
+
+impl Broken {
+    /// Notes a broken promise, unless it holds.
+    pub(crate) fn unless(&mut self, holds: bool, promise: impl FnOnce() -> String) {
+        if !holds {
+            self.0.push(promise());
+        }
+    }
+
+    /// Whether everything holds.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Says what is broken; the exit code tells scripts.
+    pub(crate) fn report(&self) -> std::process::ExitCode {
+        for promise in &self.0 {
+            output::note(&format!("BROKEN: {promise}"));
+        }
+        if self.0.is_empty() { std::process::ExitCode::SUCCESS } else { std::process::ExitCode::FAILURE }
+    }
+}

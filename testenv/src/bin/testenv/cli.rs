@@ -1,0 +1,56 @@
+//! The command line.
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::{
+    demo::{self, DemoArgs},
+    failure::Failure,
+    scenario::{
+        calls::{self, CallsArgs},
+        latency::{self, LatencyArgs},
+        sync::{self, SyncArgs},
+    },
+    up,
+};
+
+/// A real Kubernetes control plane on this machine, for development, a demo and measurements.
+#[derive(Debug, Parser)]
+#[command(name = "testenv", bin_name = "testenv")]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Start a control plane and keep it until Ctrl-C.
+    Up,
+    /// Show the operator and the plugin at work.
+    Demo(DemoArgs),
+    /// Measure the operator.
+    #[command(subcommand)]
+    Scenario(Scenario),
+}
+
+#[derive(Debug, Subcommand)]
+enum Scenario {
+    /// Count what the operator asks of the API server, from its start to a restart.
+    Calls(CallsArgs),
+    /// Measure the time from the creation of a Machine and its key to the key's approval.
+    Latency(LatencyArgs),
+    /// Measure a start where everything is in place already.
+    Sync(SyncArgs),
+}
+
+/// Runs what was asked for.
+pub(crate) async fn run(cli: Cli) -> Result<ExitCode, Failure> {
+    match cli.command {
+        Command::Up => up::run().await,
+        Command::Demo(args) => Box::pin(demo::run(&args)).await,
+        Command::Scenario(Scenario::Calls(args)) => Box::pin(calls::run(&args)).await,
+        Command::Scenario(Scenario::Latency(args)) => Box::pin(latency::run(&args)).await,
+        Command::Scenario(Scenario::Sync(args)) => Box::pin(sync::run(&args)).await,
+    }
+}
