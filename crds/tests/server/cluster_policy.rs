@@ -53,6 +53,9 @@ async fn a_change_to_automatic_approval_needs_the_verb() {
         refused_by(CLUSTER_POLICY, patch(&editor, "c", policy(&value)).await);
     }
     patch(&editor, "c", json!({"spec": {"diskKeyRetention": "Retain"}})).await.unwrap();
+    // The operator cannot even try; with the right to change clusters it still could not do this.
+    let operator_user = namespace.service_account_user("trusted-operator");
+    grant(&namespace, &operator_user, GROUP, "trustedexecutionclusters", &["patch"]).await;
     refused_by(
         CLUSTER_POLICY,
         patch(&clusters(&operator(&namespace).await, &namespace), "c", policy(&Value::Null)).await,
