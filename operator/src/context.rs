@@ -5,6 +5,8 @@ use std::env;
 use cachelib::{Cache, Key, Metadata};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{ConfigMap, Secret, Service};
+use kube::ResourceExt;
+use trusted_crds::names::{MANAGED_BY, MANAGED_BY_LABEL};
 use trusted_crds::{ApprovedImage, AttestationKey, Machine, TrustedExecutionCluster};
 
 use crate::facts::Facts;
@@ -12,6 +14,17 @@ use crate::writer::Writer;
 
 /// A Secret as the stores know it: metadata alone, never a byte of its data.
 pub type SecretMeta = Metadata<Secret>;
+
+/// Whether the operator made a Secret.
+pub fn is_managed(secret: &SecretMeta) -> bool {
+    secret.labels().get(MANAGED_BY_LABEL).is_some_and(|by| by == MANAGED_BY)
+}
+
+/// Whether a Secret of this name is a disk key or a binding of ours. A machine id may look like one; the Secret is then
+/// another machine's, and nothing for this machine to adopt.
+pub fn is_name_of_ours(secret: &str) -> bool {
+    secret.starts_with("luks-") || secret.starts_with("ak-")
+}
 
 /// Names of the indexes declared in `caches.rs`.
 pub mod index {

@@ -17,8 +17,7 @@ use super::decide::{BindingStep, DiskKeyStep, KeyVerdict, MachineVerdict, Owners
 use super::observe::Observed;
 use super::subject::Subject;
 use super::{build, decide, status};
-use crate::context::{Context, SecretMeta, index};
-use crate::controllers::machine::observe::is_managed;
+use crate::context::{Context, SecretMeta, index, is_managed};
 use crate::error::{Class, ReconcileError};
 use crate::queue::Next;
 use crate::writer::{Created, Target};

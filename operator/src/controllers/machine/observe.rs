@@ -6,7 +6,7 @@ use std::sync::Arc;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::{Resource, ResourceExt};
 use trusted_crds::condition::{self, APPROVED, KEY_READY};
-use trusted_crds::names::{self, MANAGED_BY, MANAGED_BY_LABEL};
+use trusted_crds::names;
 use trusted_crds::{AttestationKey, Decision, Fingerprint, Machine, PublicKey};
 
 use super::build::BOUND_BY_HAND_ANNOTATION;
@@ -15,7 +15,7 @@ use super::situation::{
     Situation,
 };
 use super::subject::{Subject, fingerprint_of};
-use crate::context::{Caches, Context, SecretMeta, index};
+use crate::context::{Caches, Context, SecretMeta, index, is_managed};
 use crate::facts::ServedCluster;
 
 /// A subject as the stores show it: the facts to decide on and the objects to write to.
@@ -158,10 +158,6 @@ fn is_denied(caches: &Caches, fingerprint: &Fingerprint) -> bool {
             .as_ref()
             .is_some_and(|approval| approval.decision == Decision::Denied && approval.fingerprint == value)
     })
-}
-
-pub fn is_managed(secret: &SecretMeta) -> bool {
-    secret.labels().get(MANAGED_BY_LABEL).is_some_and(|by| by == MANAGED_BY)
 }
 
 fn binding(caches: &Caches, secret: &SecretMeta) -> Binding {

@@ -6,13 +6,11 @@ use std::sync::Arc;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
 use trusted_crds::condition::{self, KEY_READY};
-use trusted_crds::names::{
-    FINGERPRINT_ANNOTATION, MANAGED_BY, MANAGED_BY_LABEL, disk_key_secret, is_machine_id,
-};
+use trusted_crds::names::{FINGERPRINT_ANNOTATION, disk_key_secret, is_machine_id};
 use trusted_crds::{AttestationKey, Decision, Fingerprint, Machine, reason};
 
 use super::delivery::{Source, Wanted};
-use crate::context::{Context, SecretMeta, index};
+use crate::context::{Context, SecretMeta, index, is_managed, is_name_of_ours};
 
 /// Prefix of the Secrets that record which keys are trusted.
 const BINDING_PREFIX: &str = "ak-";
@@ -70,11 +68,6 @@ fn is_live(secret: &SecretMeta) -> bool {
     secret.metadata.deletion_timestamp.is_none()
 }
 
-/// Whether the operator made the Secret.
-pub(super) fn is_managed(secret: &SecretMeta) -> bool {
-    secret.labels().get(MANAGED_BY_LABEL).is_some_and(|by| by == MANAGED_BY)
-}
-
 fn is_disk_key_of(secret: &SecretMeta, machines: &[Arc<Machine>]) -> bool {
     is_managed(secret) && (secret.owner_references().is_empty() || is_owned_by_one_of(secret, machines))
 }
@@ -82,10 +75,8 @@ fn is_disk_key_of(secret: &SecretMeta, machines: &[Arc<Machine>]) -> bool {
 /// Whether one of the machines uses a disk key that the existing operator made.
 fn is_adopted_by(secret: &SecretMeta, machines: &[Arc<Machine>]) -> bool {
     // Without an owner it was retained; our own names are never such a key.
-    let name = secret.name_any();
-    let retained = is_managed(secret)
-        && secret.owner_references().is_empty()
-        && !(name.starts_with("luks-") || name.starts_with(BINDING_PREFIX));
+    let retained =
+        is_managed(secret) && secret.owner_references().is_empty() && !is_name_of_ours(&secret.name_any());
     machines.iter().any(|machine| {
         key_ready_reason(machine) == Some(reason::KEY_ADOPTED)
             && (retained || is_owned_by_one_of(secret, std::slice::from_ref(machine)))

@@ -8,8 +8,8 @@ use trusted_crds::names::{ATTESTATION_POLICY, FINGERPRINT_ANNOTATION, TRUSTEE_DA
 use trusted_crds::{AttestationKey, Machine, TrustedExecutionCluster};
 
 use super::Trustee;
-use super::observe::{is_managed, key_ready_reason};
-use crate::context::{Context, SecretMeta};
+use super::observe::key_ready_reason;
+use crate::context::{Context, SecretMeta, is_managed};
 use crate::controllers::cluster::TlsUse;
 
 /// Changes that concern Trustee, as they come in.

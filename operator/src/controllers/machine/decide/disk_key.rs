@@ -4,6 +4,7 @@ use trusted_crds::DiskKeyRetention;
 use trusted_crds::reason;
 
 use super::Verdict;
+use crate::context::is_name_of_ours;
 use crate::controllers::machine::situation::{Cluster, DiskKeyOwner, DiskKeySecret, MachineFacts, Situation};
 
 /// What is to be done about a disk key.
@@ -115,13 +116,11 @@ fn former(secret: &DiskKeySecret, machine: &MachineFacts, situation: &Situation)
 }
 
 impl DiskKeySecret {
-    /// Whether a Secret named like the machine may be its disk key: the Machine owns it, or it was retained. A
-    /// machine id may look like the name of another machine's Secret, which is nobody's to adopt.
+    /// Whether a Secret named like the machine may be its disk key: the Machine owns it, or it was retained.
     fn may_be_used_by(&self, machine: &MachineFacts) -> bool {
-        let name_of_ours = self.secret.starts_with("luks-") || self.secret.starts_with("ak-");
         match &self.owner {
             DiskKeyOwner::Machine(uid) => *uid == machine.uid,
-            DiskKeyOwner::Nobody => self.managed && !name_of_ours,
+            DiskKeyOwner::Nobody => self.managed && !is_name_of_ours(&self.secret),
             DiskKeyOwner::Other => false,
         }
     }

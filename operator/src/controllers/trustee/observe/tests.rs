@@ -1,6 +1,8 @@
 use serde_json::{Value, json};
 use trusted_crds::{AttestationKeySpec, MachineSpec};
 
+use trusted_crds::names::{MANAGED_BY, MANAGED_BY_LABEL};
+
 use super::*;
 
 fn fingerprint() -> Fingerprint {
