@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::{Resource, ResourceExt};
 use trusted_crds::condition::{self, APPROVED, KEY_READY};
 use trusted_crds::names;
@@ -15,7 +14,7 @@ use super::situation::{
     Situation,
 };
 use super::subject::{Subject, fingerprint_of};
-use crate::context::{Caches, Context, SecretMeta, index, is_managed};
+use crate::context::{Caches, Context, SecretMeta, index, is_managed, is_ours};
 use crate::facts::ServedCluster;
 
 /// A subject as the stores show it: the facts to decide on and the objects to write to.
@@ -190,12 +189,6 @@ fn binding_owner(caches: &Caches, secret: &SecretMeta) -> Option<BindingOwner> {
         held.uid().as_ref() == Some(&owner.uid) && held.metadata.deletion_timestamp.is_none()
     });
     Some(if is_live { BindingOwner::Live } else { BindingOwner::Leaving })
-}
-
-/// Whether an owner is of this kind of ours.
-pub fn is_ours(owner: &OwnerReference, kind: &str) -> bool {
-    let group = owner.api_version.split('/').next();
-    owner.kind == kind && group == Some(trusted_crds::GROUP)
 }
 
 fn elsewhere(caches: &Caches, subject: &Subject, fingerprints: &BTreeSet<Fingerprint>) -> Vec<Binding> {

@@ -10,8 +10,7 @@ use kube::{Resource, ResourceExt};
 use trusted_crds::names::{self, FINGERPRINT_ANNOTATION};
 use trusted_crds::{AttestationKey, Decision, Fingerprint, Machine, PublicKey, TrustedExecutionCluster};
 
-use super::observe::is_ours;
-use crate::context::{Caches, Context, SecretMeta, index, is_managed};
+use crate::context::{Caches, Context, SecretMeta, index, is_managed, is_ours};
 
 /// One unit of work. Machine and keys that name each other are one, so that "the Machine appeared" and "the key
 /// appeared" cannot race.

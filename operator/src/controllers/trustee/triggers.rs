@@ -9,7 +9,7 @@ use trusted_crds::{AttestationKey, Machine, TrustedExecutionCluster};
 
 use super::Trustee;
 use super::observe::key_ready_reason;
-use crate::context::{Context, SecretMeta, is_managed};
+use crate::context::{Context, SecretMeta, is_managed, is_ours};
 use crate::controllers::cluster::TlsUse;
 
 /// Changes that concern Trustee, as they come in.
@@ -72,7 +72,7 @@ fn secret_facts(secret: &SecretMeta) -> SecretFacts<'_> {
 /// Whether a Secret may hold a disk key or record a trusted key.
 fn is_key(secret: Option<&SecretMeta>) -> bool {
     secret.is_some_and(|secret| {
-        is_managed(secret) || secret.owner_references().iter().any(|owner| owner.kind == Machine::kind(&()))
+        is_managed(secret) || secret.owner_references().iter().any(|owner| is_ours(owner, "Machine"))
     })
 }
 
