@@ -31,6 +31,9 @@ pub struct Options {
     pub list_timeout: Duration,
     /// Objects per page of a list. Default 500.
     pub page_size: u32,
+    /// Lists are streamed: the watch itself begins with all objects, so a start is one request a kind instead of a
+    /// page for every 500 objects and a watch. A server that does not know how is listed page by page. Default off.
+    pub streaming_lists: bool,
     /// How long the server keeps a watch open before it is renewed. Default 290 s; a dead connection is noticed 5 s
     /// after it.
     pub watch_timeout: Duration,
@@ -42,6 +45,7 @@ impl Default for Options {
             sync_timeout: Duration::from_secs(120),
             list_timeout: Duration::from_secs(30),
             page_size: 500,
+            streaming_lists: false,
             watch_timeout: Duration::from_secs(290),
         }
     }
@@ -53,6 +57,7 @@ impl Options {
     pub(crate) fn watcher_config(&self, labels: Option<&str>) -> watcher::Config {
         let seconds = u32::try_from(self.watch_timeout.as_secs()).unwrap_or(u32::MAX).max(1);
         let config = watcher::Config::default().timeout(seconds).page_size(self.page_size.max(1));
+        let config = if self.streaming_lists { config.streaming_lists() } else { config };
         match labels {
             Some(labels) => config.labels(labels),
             None => config,

@@ -98,6 +98,13 @@ pub(crate) fn open_watch(events: &[String]) -> Answer {
     Response::new(StreamBody::new(frames).boxed_unsync())
 }
 
+/// A watch that shows these events and is then ended by the server.
+pub(crate) fn short_watch(events: &[String]) -> Answer {
+    let lines: Vec<_> =
+        events.iter().map(|event| Ok(Frame::data(Bytes::from(format!("{event}\n"))))).collect();
+    Response::new(StreamBody::new(stream::iter(lines)).boxed_unsync())
+}
+
 /// A watch that stays open for a while before its connection breaks.
 pub(crate) fn broken_watch(open_for: Duration) -> Answer {
     let broken = stream::once(async move {

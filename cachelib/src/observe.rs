@@ -1,8 +1,9 @@
 //! What kube's watcher does not tell about its requests.
 //!
-//! The watcher gives no sign when a watch is accepted again after an error, does not read `Retry-After`, and starts
-//! a watch anew at once when the server ends it at once. Nor does it tell how long a watch has been open. Owns a thin
-//! client around the caller's that fills these gaps for one kind. Must never read a body.
+//! The watcher gives no sign when a watch is accepted again after an error, does not read `Retry-After`, starts a
+//! watch anew at once when the server ends it at once, and streams lists from version 0. Nor does it tell how long a
+//! watch has been open. Owns a thin client around the caller's that fills these gaps for one kind. Must never read a
+//! body.
 
 use std::{
     sync::Arc,
@@ -121,12 +122,26 @@ pub(crate) fn observed(client: Client, signals: Arc<Signals>) -> Client {
             if watch {
                 signals.pace().await;
             }
-            let response = client.send(request).await?;
+            let response = client.send(as_consistent_read(request)).await?;
             signals.answered(watch, &response);
             Ok::<_, kube::Error>(response)
         }
     });
     ClientBuilder::new(service, namespace).build()
+}
+
+/// kube asks for a streamed list at version 0, which a server may answer from a state of any age. Without a version
+/// it must be as new as the request.
+fn as_consistent_read(mut request: Request<Body>) -> Request<Body> {
+    let uri = request.uri();
+    let Some(query) = uri.query().filter(|query| query.contains("sendInitialEvents=true")) else {
+        return request;
+    };
+    let kept: Vec<_> = query.split('&').filter(|pair| *pair != "resourceVersion=0").collect();
+    if let Ok(uri) = format!("{}?{}", uri.path(), kept.join("&")).parse() {
+        *request.uri_mut() = uri;
+    }
+    request
 }
 
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {

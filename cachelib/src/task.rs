@@ -13,7 +13,7 @@ use kube::{
     runtime::{utils::Backoff, watcher, watcher::DefaultBackoff},
 };
 use tokio::time::{sleep, timeout};
-use tracing::{error, warn};
+use tracing::{error, info, warn};
 
 use crate::{
     Cached, Cause, Options, cause,
@@ -56,7 +56,7 @@ impl<K: Cached> Task<K> {
 
     /// Follows one stream until a new one is needed.
     async fn follow(&mut self, delays: &mut Delays) {
-        self.writer.start_over();
+        self.writer.start_over(self.options.streaming_lists);
         let signals = Arc::new(Signals::default());
         let client = observed(self.client.clone(), Arc::clone(&signals));
         let source = &self.writer.core().source;
@@ -96,11 +96,22 @@ impl<K: Cached> Task<K> {
         delays: &mut Delays,
     ) -> Next {
         match event {
+            Ok(Some(Ok(watcher::Event::Init)))
+                if self.options.streaming_lists && self.writer.has_begun_list() =>
+            {
+                // kube would ask for the next one at once, and for ever.
+                self.list_in_pages("the API server ended the list before it was complete");
+                Next::Rebuild
+            }
             Ok(Some(Ok(event))) => {
                 self.writer.handle(event);
                 Next::Resume
             }
             Ok(Some(Err(error))) => {
+                if self.is_refused_stream(&error) {
+                    self.list_in_pages("the API server does not accept it");
+                    return Next::Rebuild;
+                }
                 let core = self.writer.core();
                 let cause = Cause::of_watcher(&error, &core.resource, core.source.namespace());
                 let next = after(&error, &cause);
@@ -111,10 +122,29 @@ impl<K: Cached> Task<K> {
             }
             Ok(None) => Next::Rebuild,
             Err(cause) => {
+                if self.options.streaming_lists {
+                    self.list_in_pages("the API server did not end the list in time");
+                }
                 self.pause(&cause, &signals.interrupted(), delays).await;
                 Next::Rebuild
             }
         }
+    }
+
+    /// Whether the API server turned a streamed list down as a bad request: one that does not know them, or has them
+    /// switched off, does so each time.
+    fn is_refused_stream(&self, error: &watcher::Error) -> bool {
+        let refused = matches!(
+            error,
+            watcher::Error::WatchStartFailed(kube::Error::Api(status)) if matches!(status.code, 400 | 405 | 422)
+        );
+        refused && self.options.streaming_lists && self.writer.is_listing()
+    }
+
+    /// From now on lists are read page by page. Said once, since it is not tried again.
+    fn list_in_pages(&mut self, because: &str) {
+        self.options.streaming_lists = false;
+        info!(kind = self.resource(), because, "no streamed list, listing page by page");
     }
 
     /// Notes a failure and waits before the next try. Logged here and only here, so once for each try.
@@ -215,5 +245,7 @@ fn with_delay(cause: Cause, asked: Option<Duration>) -> Cause {
     }
 }
 
+#[cfg(test)]
+mod streaming_tests;
 #[cfg(test)]
 mod tests;

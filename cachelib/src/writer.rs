@@ -23,10 +23,14 @@ use crate::{
 pub(crate) struct Writer<K: Cached> {
     core: Arc<Core<K>>,
     phase: Phase<K>,
+    /// Lists come on the watch itself.
+    streaming: bool,
 }
 
 /// Where the stream is between two lists.
 enum Phase<K> {
+    /// No list has begun on this stream yet.
+    Due,
     /// Collecting a list, which is taken in as a whole when it is complete.
     Listing(Vec<Guard<K>>),
     /// The last list was taken in; changes follow.
@@ -35,7 +39,7 @@ enum Phase<K> {
 
 impl<K: Cached> Writer<K> {
     pub(crate) fn new(core: Arc<Core<K>>) -> Self {
-        Self { core, phase: Phase::Listing(Vec::new()) }
+        Self { core, phase: Phase::Due, streaming: false }
     }
 
     pub(crate) fn core(&self) -> &Core<K> {
@@ -44,6 +48,11 @@ impl<K: Cached> Writer<K> {
 
     /// Whether a list is due or under way.
     pub(crate) fn is_listing(&self) -> bool {
+        matches!(self.phase, Phase::Due | Phase::Listing(_))
+    }
+
+    /// Whether a list has begun and is not complete.
+    pub(crate) fn has_begun_list(&self) -> bool {
         matches!(self.phase, Phase::Listing(_))
     }
 
@@ -66,6 +75,7 @@ impl<K: Cached> Writer<K> {
     pub(crate) fn failed(&mut self, cause: &Cause) {
         self.core.counts.errors.fetch_add(1, Ordering::Relaxed);
         self.core.set_failed(cause);
+        self.streamed_list_may_begin();
     }
 
     /// Notes that the API server has accepted the watch. Only then is the kind synced: a list that nothing will keep
@@ -77,12 +87,25 @@ impl<K: Cached> Writer<K> {
     }
 
     /// Waits for a list from a new stream. What the store holds stays readable until that list is complete.
-    pub(crate) fn start_over(&mut self) {
-        self.phase = Phase::Listing(Vec::new());
+    pub(crate) fn start_over(&mut self, streaming: bool) {
+        self.phase = Phase::Due;
+        self.streaming = streaming;
+        self.streamed_list_may_begin();
+    }
+
+    /// kube tells of the beginning of a paged list before it is asked for, of a streamed one only when the request
+    /// was answered. What was written in between would be taken for written before, so the earliest moment at which
+    /// it can have been asked for counts.
+    fn streamed_list_may_begin(&self) {
+        if self.streaming {
+            self.core.ledger.list_begins();
+        }
     }
 
     fn begin_list(&mut self) {
-        self.core.ledger.list_begins();
+        if !self.streaming {
+            self.core.ledger.list_begins();
+        }
         self.phase = Phase::Listing(Vec::new());
     }
 
@@ -99,6 +122,10 @@ impl<K: Cached> Writer<K> {
         self.core.counts.lists.fetch_add(1, Ordering::Relaxed);
         self.core.counts.saw_event();
         self.announce(&changes);
+        if self.streaming {
+            // The watch that goes on from here is the one that brought the list.
+            self.synced();
+        }
     }
 
     fn apply(&self, guard: Guard<K>) {
