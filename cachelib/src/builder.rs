@@ -25,7 +25,7 @@ use crate::{
 /// Settings shared by all kinds of a [`Builder`].
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// How long [`Running::ready`] waits for all kinds. Default 120 s.
+    /// How long [`Running::ready`] waits for all required kinds. Default 120 s.
     pub sync_timeout: Duration,
     /// How long a list may take to deliver its next page before it is started anew. Default 30 s.
     pub list_timeout: Duration,
@@ -120,6 +120,7 @@ impl Builder {
             source,
             indexes: Vec::new(),
             annotation_prefixes: None,
+            required: true,
             location: Location::caller(),
         }
     }
@@ -143,6 +144,7 @@ pub struct CacheBuilder<'a, K: Cached> {
     source: Source,
     indexes: Vec<IndexSpec<K>>,
     annotation_prefixes: Option<Vec<String>>,
+    required: bool,
     location: &'static Location<'static>,
 }
 
@@ -165,6 +167,13 @@ impl<K: Cached> CacheBuilder<'_, K> {
         self
     }
 
+    /// The process can do without this kind: [`Running::ready`] does not wait for it. What depends on it asks
+    /// [`Cache::readiness`].
+    pub fn optional(mut self) -> Self {
+        self.required = false;
+        self
+    }
+
     /// Registers the kind.
     ///
     /// # Errors
@@ -184,7 +193,7 @@ impl<K: Cached> CacheBuilder<'_, K> {
             return Err(BuildError::Duplicate { resource, scope: self.source, first });
         }
         self.builder.registered.insert(identity, self.location);
-        let core = Arc::new(Core::new(self.source, self.indexes, self.annotation_prefixes));
+        let core = Arc::new(Core::new(self.source, self.indexes, self.annotation_prefixes, self.required));
         let task = Task {
             client: self.builder.client.clone(),
             options: self.builder.options.clone(),

@@ -33,6 +33,7 @@ pub(crate) struct Core<K: Cached> {
     pub(crate) ledger: Ledger,
     pub(crate) subscribers: Subscribers<K>,
     pub(crate) counts: Counts,
+    pub(crate) required: bool,
     readiness: watch::Sender<Readiness>,
 }
 
@@ -71,6 +72,7 @@ impl<K: Cached> Core<K> {
         source: Source,
         indexes: Vec<IndexSpec<K>>,
         annotation_prefixes: Option<Vec<String>>,
+        required: bool,
     ) -> Self {
         Self {
             resource: resource_name::<K>(),
@@ -79,6 +81,7 @@ impl<K: Cached> Core<K> {
             ledger: Ledger::default(),
             subscribers: Subscribers::default(),
             counts: Counts::default(),
+            required,
             readiness: watch::Sender::new(Readiness::Pending),
         }
     }
@@ -111,6 +114,7 @@ impl<K: Cached> Core<K> {
             kind: self.resource.clone(),
             namespace: self.source.namespace.clone(),
             labels: self.source.labels.clone(),
+            required: self.required,
             readiness: self.readiness.borrow().clone(),
             objects: self.store.len(),
             malformed: self.store.malformed().into_iter().map(|(key, _)| key).collect(),

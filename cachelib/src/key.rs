@@ -3,6 +3,7 @@
 use std::fmt;
 
 use kube::Resource;
+use serde::{Serialize, Serializer};
 
 /// Name of an object within its kind: namespace and name.
 ///
@@ -49,5 +50,12 @@ impl fmt::Display for Key {
         } else {
             write!(f, "{}/{}", self.namespace, self.name)
         }
+    }
+}
+
+/// As text, in the form of `Display`.
+impl Serialize for Key {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }

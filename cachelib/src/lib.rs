@@ -83,6 +83,7 @@ mod builder;
 mod cache;
 mod cause;
 pub mod client;
+mod diagnostics;
 #[cfg(test)]
 mod fixture;
 mod guard;
@@ -105,6 +106,7 @@ pub use builder::{BuildError, Builder, CacheBuilder, Options};
 pub use cache::Cache;
 pub use cause::Cause;
 pub use client::{ClientError, Clients, Counted, RequestCounter, RequestLabels, clients};
+pub use diagnostics::{Diagnostics, Difference, Identity, Mismatch, checksum};
 pub use key::Key;
 pub use metadata::{Metadata, SecretMeta};
 pub use readiness::{KindStatus, Readiness, SyncError};

@@ -6,6 +6,7 @@
 use std::{fmt, time::Duration};
 
 use jiff::Timestamp;
+use serde::{Serialize, Serializer, ser::SerializeStruct};
 
 use crate::{Cause, Key};
 
@@ -63,8 +64,30 @@ impl fmt::Display for Readiness {
     }
 }
 
+/// As the fields `state` and, where they apply, `cause`, `class` ([`Cause::class`]) and `since`.
+impl Serialize for Readiness {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (state, since) = match self {
+            Self::Pending => ("pending", None),
+            Self::Synced => ("synced", None),
+            Self::Failed(_) => ("failed", None),
+            Self::Stale { since, .. } => ("stale", Some(since)),
+        };
+        let mut fields = serializer.serialize_struct("Readiness", 4)?;
+        fields.serialize_field("state", state)?;
+        if let Some(cause) = self.cause() {
+            fields.serialize_field("cause", &cause.to_string())?;
+            fields.serialize_field("class", cause.class())?;
+        }
+        if let Some(since) = since {
+            fields.serialize_field("since", since)?;
+        }
+        fields.end()
+    }
+}
+
 /// What is known of one kind, for health checks, metrics and diagnostics.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 #[non_exhaustive]
 pub struct KindStatus {
     /// Resource with its group, as RBAC names it: `machines.example.org`, `secrets`.
@@ -73,7 +96,10 @@ pub struct KindStatus {
     pub namespace: Option<String>,
     /// The label selector, if there is one.
     pub labels: Option<String>,
+    /// Whether [`Running::ready`](crate::Running::ready) waits for it.
+    pub required: bool,
     /// Current state.
+    #[serde(flatten)]
     pub readiness: Readiness,
     /// Number of objects in the store.
     pub objects: usize,

@@ -5,14 +5,25 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
-use futures::future::join_all;
+use futures::{
+    FutureExt,
+    future::{BoxFuture, join_all},
+};
+use kube::Client;
 use tokio::{
     sync::watch,
     task::JoinHandle,
-    time::{Instant, timeout_at},
+    time::{Instant, sleep, timeout_at},
 };
 
-use crate::{Cached, KindStatus, Readiness, SyncError, cache::Core};
+use crate::{
+    Cached, Diagnostics, Difference, KindStatus, Mismatch, Readiness, SyncError,
+    cache::Core,
+    diagnostics::{self, checksum},
+};
+
+/// A store that is behind needs a moment, and a list costs the API server something.
+const BETWEEN_COMPARISONS: Duration = Duration::from_millis(200);
 
 /// Starts the task of one kind.
 pub(crate) type Start = Box<dyn FnOnce() -> JoinHandle<()> + Send>;
@@ -21,6 +32,8 @@ pub(crate) type Start = Box<dyn FnOnce() -> JoinHandle<()> + Send>;
 pub(crate) trait Kind: Send + Sync {
     fn status(&self) -> KindStatus;
     fn readiness(&self) -> watch::Receiver<Readiness>;
+    fn diagnostics(&self) -> Diagnostics;
+    fn differences(&self, client: Client) -> BoxFuture<'_, Result<Vec<Difference>, Mismatch>>;
 }
 
 impl<K: Cached> Kind for Core<K> {
@@ -30,6 +43,14 @@ impl<K: Cached> Kind for Core<K> {
 
     fn readiness(&self) -> watch::Receiver<Readiness> {
         Self::readiness(self)
+    }
+
+    fn diagnostics(&self) -> Diagnostics {
+        Diagnostics { status: Self::status(self), checksum: checksum(&self.store.identities()) }
+    }
+
+    fn differences(&self, client: Client) -> BoxFuture<'_, Result<Vec<Difference>, Mismatch>> {
+        diagnostics::compare::<K>(client, &self.source, &self.resource, || self.store.identities()).boxed()
     }
 }
 
@@ -46,7 +67,7 @@ impl Running {
         Self { sync_timeout, kinds, tasks }
     }
 
-    /// Waits until every kind is synced, at most for [`Options::sync_timeout`](crate::Options).
+    /// Waits until every required kind is synced, at most for [`Options::sync_timeout`](crate::Options).
     ///
     /// # Errors
     ///
@@ -55,15 +76,15 @@ impl Running {
         self.synced(self.sync_timeout).await
     }
 
-    /// Waits until every kind is synced, at most for `timeout`.
+    /// Waits until every required kind is synced, at most for `timeout`.
     ///
     /// # Errors
     ///
-    /// When time is up: names every kind that is not synced, with the cause. The tasks go on trying, so this can be
+    /// When time is up: names every required kind that is not synced, with the cause. The tasks go on trying, so this can be
     /// called again.
     pub async fn synced(&self, timeout: Duration) -> Result<(), SyncError> {
         let deadline = Instant::now() + timeout;
-        let waits = self.kinds.iter().map(|kind| async {
+        let waits = self.kinds.iter().filter(|kind| kind.status().required).map(|kind| async {
             let mut readiness = kind.readiness();
             let synced = timeout_at(deadline, readiness.wait_for(Readiness::is_synced)).await;
             matches!(synced, Ok(Ok(_)))
@@ -71,7 +92,7 @@ impl Running {
         if join_all(waits).await.into_iter().all(|synced| synced) {
             return Ok(());
         }
-        let late = self.kinds().into_iter().filter(|status| !status.readiness.is_synced());
+        let late = self.kinds().into_iter().filter(|kind| kind.required && !kind.readiness.is_synced());
         let kinds: Vec<_> = late.map(|status| (status.kind, status.readiness)).collect();
         // The last kind may have become ready just after its time was up.
         if kinds.is_empty() { Ok(()) } else { Err(SyncError { waited: timeout, kinds }) }
@@ -80,6 +101,35 @@ impl Running {
     /// State of every kind, in the order of registration.
     pub fn kinds(&self) -> Vec<KindStatus> {
         self.kinds.iter().map(|kind| kind.status()).collect()
+    }
+
+    /// State, figures and checksum of every kind, in the order of registration. Costs a sort of all keys.
+    pub fn diagnostics(&self) -> Vec<Diagnostics> {
+        self.kinds.iter().map(|kind| kind.diagnostics()).collect()
+    }
+
+    /// Compares every store with what the API server holds, by a live list of metadata with `client`, until they are
+    /// equal. For tests and for a person who doubts a store; a process that works does not need it.
+    ///
+    /// # Errors
+    ///
+    /// What still differs, or could not be asked for, after `limit`.
+    pub async fn equals_server(&self, client: &Client, limit: Duration) -> Result<(), Mismatch> {
+        let deadline = Instant::now() + limit;
+        loop {
+            match self.compare(client).await {
+                Err(_) if Instant::now() < deadline => sleep(BETWEEN_COMPARISONS).await,
+                outcome => return outcome,
+            }
+        }
+    }
+
+    async fn compare(&self, client: &Client) -> Result<(), Mismatch> {
+        let mut all = Vec::new();
+        for kind in &self.kinds {
+            all.extend(kind.differences(client.clone()).await?);
+        }
+        if all.is_empty() { Ok(()) } else { Err(Mismatch::Differences(all)) }
     }
 
     /// Stops all tasks. Stores stay readable as they are, subscriptions end, readiness reports it.

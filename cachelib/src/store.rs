@@ -16,6 +16,7 @@ use parking_lot::RwLock;
 
 use crate::{
     Cached, Key,
+    diagnostics::Identity,
     guard::{Guard, Malformed},
     index::{IndexSpec, IndexTable},
     version,
@@ -100,6 +101,15 @@ impl<K: Cached> Store<K> {
     /// The version in which an object was found malformed.
     pub(crate) fn malformed_version(&self, key: &Key) -> Option<String> {
         self.content.read().malformed.get(key).map(|entry| Held::of(&entry.meta).version)
+    }
+
+    /// What is known to exist, be it sound or malformed.
+    pub(crate) fn identities(&self) -> BTreeMap<Key, Identity> {
+        let content = self.content.read();
+        let sound =
+            content.objects.iter().map(|(key, object)| (key.as_ref().clone(), Identity::of(object.meta())));
+        let malformed = content.malformed.iter().map(|(key, entry)| (key.clone(), Identity::of(&entry.meta)));
+        sound.chain(malformed).collect()
     }
 
     /// What is known to exist under a key, be it sound or malformed.

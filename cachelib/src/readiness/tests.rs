@@ -31,3 +31,14 @@ fn a_sync_error_names_every_kind_with_its_cause() {
          secrets: no answer yet"
     );
 }
+
+#[test]
+fn as_json_a_state_has_its_cause_and_its_class() {
+    let json = |readiness: &Readiness| serde_json::to_string(readiness).unwrap();
+    assert_eq!(json(&Readiness::Synced), r#"{"state":"synced"}"#);
+    let stale = Readiness::Stale { cause: Cause::Server(503), since: Timestamp::UNIX_EPOCH };
+    assert_eq!(
+        json(&stale),
+        r#"{"state":"stale","cause":"the API server failed with HTTP 503","class":"server","since":"1970-01-01T00:00:00Z"}"#
+    );
+}

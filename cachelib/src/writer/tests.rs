@@ -11,7 +11,7 @@ use crate::{
 
 fn kind() -> (Writer<ConfigMap>, Cache<ConfigMap>) {
     let indexes = vec![IndexSpec::new("color", colors)];
-    let core = Arc::new(Core::new(Source::namespaced("default"), indexes, None));
+    let core = Arc::new(Core::new(Source::namespaced("default"), indexes, None, true));
     (Writer::new(Arc::clone(&core)), Cache::new(core))
 }
 

@@ -30,7 +30,7 @@ fn names(old: Option<&ConfigMap>, new: Option<&ConfigMap>) -> Vec<String> {
 #[tokio::test]
 async fn a_burst_of_creations_and_deletions_reaches_two_subscribers() {
     let scene = Scene::new("burst", &[("", "configmaps", READ)]).await;
-    let (cache, _running) = scene.cache::<ConfigMap>().await;
+    let (cache, running) = scene.cache::<ConfigMap>().await;
     let subscriptions = [cache.subscribe(names), cache.subscribe(names)];
     let api = scene.admin::<ConfigMap>();
     let expected: BTreeSet<_> = (0..30).map(|number| format!("burst-{number}")).collect();
@@ -48,12 +48,13 @@ async fn a_burst_of_creations_and_deletions_reaches_two_subscribers() {
         cache.list().iter().all(|object| !names(Some(object), None)[0].starts_with("burst"))
     })
     .await;
+    scene.stores_equal_server(&running).await;
 }
 
 #[tokio::test]
 async fn a_subscriber_that_never_looks_holds_up_nobody() {
     let scene = Scene::new("stuck", &[("", "configmaps", READ)]).await;
-    let (cache, _running) = scene.cache::<ConfigMap>().await;
+    let (cache, running) = scene.cache::<ConfigMap>().await;
     let busy = |old: Option<&ConfigMap>, new: Option<&ConfigMap>| {
         names(old, new).into_iter().filter(|name| name.starts_with("busy")).collect()
     };
@@ -76,12 +77,13 @@ async fn a_subscriber_that_never_looks_holds_up_nobody() {
         told.extend(timeout(LIMIT, live.next()).await.expect("in time"));
     }
     assert_eq!(stuck.len(), expected.len(), "each name waits once, however often it changed");
+    scene.stores_equal_server(&running).await;
 }
 
 #[tokio::test]
 async fn the_deletion_of_a_child_is_told_to_its_owner() {
     let scene = Scene::new("owner", &[("", "configmaps", READ), ("", "secrets", READ)]).await;
-    let (children, _running) = scene.cache::<cachelib::SecretMeta>().await;
+    let (children, running) = scene.cache::<cachelib::SecretMeta>().await;
     let mut owners =
         children.subscribe(|old, new| old.into_iter().chain(new).flat_map(cachelib::owner_uids).collect());
     let owner = create(&scene.admin(), &config_map("owner")).await;
@@ -95,6 +97,7 @@ async fn the_deletion_of_a_child_is_told_to_its_owner() {
     scene.admin::<Secret>().delete("child", &DeleteParams::default()).await.unwrap();
     assert_eq!(timeout(LIMIT, owners.next()).await.expect("in time").as_ref(), Some(&uid));
     assert!(children.by_index("owner", &uid).is_empty());
+    scene.stores_equal_server(&running).await;
 }
 
 #[tokio::test]
@@ -107,7 +110,7 @@ async fn an_object_that_is_missing_from_a_new_list_is_told_as_gone() {
     let client = gate.client(&scene);
     // The server ends the first watch after a second; the second one is held back by the gate.
     let options = Options { watch_timeout: Duration::from_secs(1), ..Options::default() };
-    let (cache, _running) = scene.cache_through::<ConfigMap>(client, options).await;
+    let (cache, running) = scene.cache_through::<ConfigMap>(client, options).await;
     let mut gone = cache.subscribe(|old, new| match (old, new) {
         (Some(old), None) => vec![Key::of(old).name],
         _ => Vec::new(),
@@ -121,6 +124,7 @@ async fn an_object_that_is_missing_from_a_new_list_is_told_as_gone() {
     assert!(cache.find("lost").is_none() && cache.find("kept").is_some());
     assert_eq!(cache.status().lists, 2);
     until(&cache, Readiness::is_synced).await;
+    scene.stores_equal_server(&running).await;
 }
 
 /// Stands between a client and the API server and decides when a watch may start, and when one is answered with 410.

@@ -30,7 +30,7 @@ async fn a_malformed_object_costs_only_itself_in_a_list_and_in_a_watch() {
     create(&api, &widget("sound", &json!(1))).await;
     create(&api, &widget("listed", &json!("hunter2"))).await;
 
-    let (cache, _running) = scene.cache::<Widget>().await;
+    let (cache, running) = scene.cache::<Widget>().await;
     assert_eq!(cache.find("sound").unwrap().spec.size, 1);
     let listed = Key::new(scene.namespace.name(), "listed");
     let reason = "spec.size: invalid type: string, expected u32".to_owned();
@@ -56,6 +56,7 @@ async fn a_malformed_object_costs_only_itself_in_a_list_and_in_a_watch() {
     api.delete("listed", &kube::api::DeleteParams::default()).await.unwrap();
     seen("the end of the other", || cache.malformed().is_empty()).await;
     assert_eq!(cache.len(), 2);
+    scene.stores_equal_server(&running).await;
 }
 
 #[tokio::test]

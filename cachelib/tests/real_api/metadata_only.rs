@@ -61,7 +61,7 @@ async fn scene_with_secret(prefix: &str) -> Scene {
 async fn contents_of_secrets_are_never_received() {
     let scene = scene_with_secret("metadata").await;
     let (client, received) = recorded(&scene);
-    let (secrets, _running) = scene.cache_through::<SecretMeta>(client.clone(), Options::default()).await;
+    let (secrets, running) = scene.cache_through::<SecretMeta>(client.clone(), Options::default()).await;
     let listed = secrets.find("listed").unwrap();
     assert_eq!(listed.labels()["kept"], "yes");
     assert!(listed.uid().is_some() && listed.metadata.managed_fields.is_none());
@@ -75,6 +75,7 @@ async fn contents_of_secrets_are_never_received() {
 
     assert!(contains(&received, "listed"), "the record holds the answers");
     assert!(!contains(&received, MARKER) && !contains(&received, MARKER_BASE64));
+    scene.stores_equal_server(&running).await;
 }
 
 /// The counterpart: the same look finds the marker where contents are asked for.
@@ -82,6 +83,7 @@ async fn contents_of_secrets_are_never_received() {
 async fn the_marker_is_found_in_a_cache_of_whole_secrets() {
     let scene = scene_with_secret("whole").await;
     let (client, received) = recorded(&scene);
-    let (_secrets, _running) = scene.cache_through::<Secret>(client, Options::default()).await;
+    let (_secrets, running) = scene.cache_through::<Secret>(client, Options::default()).await;
     assert!(contains(&received, MARKER_BASE64));
+    scene.stores_equal_server(&running).await;
 }

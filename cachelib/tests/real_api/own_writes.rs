@@ -13,7 +13,7 @@ use crate::support::{LIMIT, Scene, config_map, create};
 async fn the_store_shows_what_was_written_once_it_has_caught_up() {
     let verbs: &[&str] = &["list", "watch", "create", "patch", "delete"];
     let scene = Scene::new("ledger", &[("", "configmaps", verbs)]).await;
-    let (cache, _running) = scene.cache::<ConfigMap>().await;
+    let (cache, running) = scene.cache::<ConfigMap>().await;
     let api = Api::<ConfigMap>::namespaced(scene.clients().0.request, scene.namespace.name());
     let key = cache.key("own");
     let expect = |written: &ConfigMap| {
@@ -36,12 +36,13 @@ async fn the_store_shows_what_was_written_once_it_has_caught_up() {
         assert!(cache.caught_up(&key, LIMIT).await);
         assert!(cache.get(&key).is_none());
     }
+    scene.stores_equal_server(&running).await;
 }
 
 #[tokio::test]
 async fn created_and_deleted_at_once_is_gone_when_caught_up() {
     let scene = Scene::new("short", &[("", "configmaps", &["list", "watch", "create", "delete"])]).await;
-    let (cache, _running) = scene.cache::<ConfigMap>().await;
+    let (cache, running) = scene.cache::<ConfigMap>().await;
     let api = Api::<ConfigMap>::namespaced(scene.clients().0.request, scene.namespace.name());
     let key = cache.key("short");
     for _ in 0..10 {
@@ -52,4 +53,5 @@ async fn created_and_deleted_at_once_is_gone_when_caught_up() {
         assert!(cache.caught_up(&key, LIMIT).await);
         assert!(cache.get(&key).is_none());
     }
+    scene.stores_equal_server(&running).await;
 }

@@ -24,10 +24,11 @@ async fn five_waiters_are_all_released() {
             })
         })
         .collect();
-    let _running = builder.start();
+    let running = builder.start();
     for waiter in waiters {
         assert!(waiter.await.unwrap(), "the store is complete when readiness says so");
     }
+    scene.stores_equal_server(&running).await;
 }
 
 #[tokio::test]
@@ -59,6 +60,7 @@ async fn a_forbidden_kind_is_named_leaves_others_live_and_heals() {
     scene.grant(("", "secrets", READ)).await;
     running.synced(LIMIT).await.unwrap();
     assert!(secrets.find("s").is_some());
+    scene.stores_equal_server(&running).await;
 }
 
 #[tokio::test]
@@ -77,6 +79,7 @@ async fn a_kind_that_is_installed_later_is_found() {
     }));
     create(&scene.admin(), &gadget).await;
     seen("an object of the new kind", || gadgets.find("g").is_some()).await;
+    scene.stores_equal_server(&running).await;
 }
 
 /// The first failure of a cache that uses this configuration.

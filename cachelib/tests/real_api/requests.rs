@@ -99,6 +99,7 @@ async fn a_start_is_pages_and_one_watch_per_kind_and_rest_is_free() {
     ]
     .into();
     assert_eq!(both_agree(&scene, &counter).await, expected);
+    scene.stores_equal_server(&running).await;
 }
 
 #[tokio::test]

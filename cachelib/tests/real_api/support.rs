@@ -110,6 +110,12 @@ impl Scene {
         Builder::new(self.clients().0.watch, Options::default())
     }
 
+    /// Ends a test: every store must come to hold exactly what the API server holds. Asked as admin, so that the user
+    /// under test makes no request for it.
+    pub(crate) async fn stores_equal_server(&self, running: &Running) {
+        running.equals_server(&self.control_plane.admin(), LIMIT).await.unwrap();
+    }
+
     /// A running, synced cache of one kind with the index `owner`, through a client of the caller's.
     pub(crate) async fn cache_through<K: Cached>(
         &self,
