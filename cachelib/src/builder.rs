@@ -15,6 +15,7 @@ use kube::{Client, runtime::watcher};
 use crate::{
     Cache, Cached, Running, Source,
     cache::Core,
+    canary::SHORTEST_PERIOD,
     index::IndexSpec,
     running::{Kind, Start},
     source::resource_name,
@@ -86,6 +87,12 @@ pub enum BuildError {
         /// Name of the index.
         index: String,
     },
+    /// The canary's period is shorter than the time a sound server may take.
+    #[error("{resource}: the period of the canary must be at least {SHORTEST_PERIOD:?}")]
+    ShortCanary {
+        /// Resource with its group.
+        resource: String,
+    },
     /// The namespace is empty; the whole cluster is [`Source::all`].
     #[error("{resource}: the namespace is empty, use Source::all() for the whole cluster")]
     EmptyNamespace {
@@ -121,6 +128,7 @@ impl Builder {
             indexes: Vec::new(),
             annotation_prefixes: None,
             required: true,
+            canary: None,
             location: Location::caller(),
         }
     }
@@ -145,6 +153,7 @@ pub struct CacheBuilder<'a, K: Cached> {
     indexes: Vec<IndexSpec<K>>,
     annotation_prefixes: Option<Vec<String>>,
     required: bool,
+    canary: Option<Duration>,
     location: &'static Location<'static>,
 }
 
@@ -174,6 +183,18 @@ impl<K: Cached> CacheBuilder<'_, K> {
         self
     }
 
+    /// Lets the watch prove every `period` that it still shows what happens, at the cost of one LIST of one object's
+    /// metadata. A watch that is open and does not come to the version the API server has reached, by an event or a
+    /// bookmark, within another period, makes the kind [`Readiness::Stale`](crate::Readiness) with
+    /// [`Cause::Frozen`](crate::Cause) until a stream proves to be alive again; the kind is listed anew meanwhile.
+    ///
+    /// Needs an API server whose consistent reads come from its watch cache, as since Kubernetes 1.34: an older one
+    /// may be minutes behind with the bookmarks of a quiet kind. At least 2 minutes, twice the time between bookmarks.
+    pub fn canary(mut self, period: Duration) -> Self {
+        self.canary = Some(period);
+        self
+    }
+
     /// Registers the kind.
     ///
     /// # Errors
@@ -188,6 +209,9 @@ impl<K: Cached> CacheBuilder<'_, K> {
         if self.source.namespace() == Some("") {
             return Err(BuildError::EmptyNamespace { resource });
         }
+        if self.canary.is_some_and(|period| period < SHORTEST_PERIOD) {
+            return Err(BuildError::ShortCanary { resource });
+        }
         let identity = (resource.clone(), self.source.clone());
         if let Some(first) = self.builder.registered.get(&identity) {
             return Err(BuildError::Duplicate { resource, scope: self.source, first });
@@ -198,6 +222,7 @@ impl<K: Cached> CacheBuilder<'_, K> {
             client: self.builder.client.clone(),
             options: self.builder.options.clone(),
             writer: Writer::new(Arc::clone(&core)),
+            canary: self.canary,
         };
         self.builder.starts.push(Box::new(move || tokio::spawn(task.run())));
         self.builder.kinds.push(Arc::clone(&core) as Arc<dyn Kind>);

@@ -41,6 +41,8 @@ pub enum Cause {
     Malformed(Vec<String>),
     /// The list was not complete in time.
     Deadline,
+    /// The watch is open and shows nothing: the API server has reached this version, and the watch has not.
+    Frozen(u64),
     /// The caches were shut down.
     Stopped,
     /// Anything else.
@@ -75,6 +77,7 @@ impl Cause {
             Self::Unreachable(_) => "unreachable",
             Self::Malformed(_) => "malformed",
             Self::Deadline => "deadline",
+            Self::Frozen(_) => "frozen",
             Self::Stopped => "stopped",
             Self::Other(_) => "other",
         }
@@ -192,6 +195,9 @@ impl fmt::Display for Cause {
             Self::Unreachable(text) => write!(f, "unreachable: {text}"),
             Self::Malformed(texts) => write!(f, "malformed: {}", texts.join("; ")),
             Self::Deadline => f.write_str("the list was not complete in time"),
+            Self::Frozen(version) => {
+                write!(f, "the watch is open and shows nothing; the API server has reached version {version}")
+            }
             Self::Stopped => f.write_str("shut down"),
             Self::Other(text) => f.write_str(text),
         }

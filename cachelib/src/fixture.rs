@@ -98,6 +98,15 @@ pub(crate) fn open_watch(events: &[String]) -> Answer {
     Response::new(StreamBody::new(frames).boxed_unsync())
 }
 
+/// A watch that shows one of these events after each pause and stays open.
+pub(crate) fn watch_after(pause: Duration, events: impl Iterator<Item = String> + Send + 'static) -> Answer {
+    let lines = stream::iter(events).then(move |event| async move {
+        tokio::time::sleep(pause).await;
+        Ok(Frame::data(Bytes::from(format!("{event}\n"))))
+    });
+    Response::new(StreamBody::new(lines.chain(stream::pending())).boxed_unsync())
+}
+
 /// A watch that shows these events and is then ended by the server.
 pub(crate) fn short_watch(events: &[String]) -> Answer {
     let lines: Vec<_> =

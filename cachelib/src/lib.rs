@@ -48,8 +48,8 @@
 //!
 //! # What it promises
 //!
-//! - **One stream per kind.** A start costs one LIST per page of 500 objects and one WATCH per kind; at rest a kind
-//!   costs one WATCH every 290 s.
+//! - **One stream per kind.** A start costs one LIST per page of 500 objects and one WATCH per kind, or one WATCH alone
+//!   with [`Options::streaming_lists`]; at rest a kind costs one WATCH every 290 s.
 //! - **Consistent reads.** Objects and indexes change in one step. A new list is built aside and swapped in whole.
 //!   An older version of an object never replaces a newer one; another uid under the same name is a deletion and an
 //!   addition.
@@ -59,12 +59,16 @@
 //! - **Named causes.** Each kind is [`Readiness::Pending`], `Synced`, `Failed` or `Stale`, the latter two with a
 //!   [`Cause`] a person can act on. Failed kinds are tried again with growing delays that respect `Retry-After`;
 //!   other kinds are not affected. Each try is logged once.
+//! - **A frozen stream is found.** With [`CacheBuilder::canary`] a watch that is open and shows nothing, although the
+//!   API server has moved on, makes its kind `Stale` until a stream proves to be alive.
 //! - **A bad object costs only itself.** Objects are parsed one by one. One that does not fit the Rust type is named
 //!   in [`Cache::malformed`] and in the log, without its content, and is served again once it is mended.
 //! - **Small.** `managedFields` and the last-applied configuration are cut out before an object is built.
 //!   [`Metadata`] holds only metadata. A kind's own struct may have only the fields it needs.
 //! - **Own writes are seen.** [`Cache::expect_version`] and [`Cache::expect_gone`] note a write,
 //!   [`Cache::is_current`] and [`Cache::caught_up`] tell whether the store shows it.
+//! - **It can be checked.** [`Running::diagnostics`] has a checksum of each store, and [`Running::equals_server`] compares
+//!   with the API server, object by object.
 //!
 //! # What it never does
 //!
@@ -81,6 +85,7 @@
 
 mod builder;
 mod cache;
+mod canary;
 mod cause;
 pub mod client;
 mod diagnostics;

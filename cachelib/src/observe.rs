@@ -2,8 +2,8 @@
 //!
 //! The watcher gives no sign when a watch is accepted again after an error, does not read `Retry-After`, starts a
 //! watch anew at once when the server ends it at once, and streams lists from version 0. Nor does it tell how long a
-//! watch has been open. Owns a thin client around the caller's that fills these gaps for one kind. Must never read a
-//! body.
+//! watch has been open, or of bookmarks. Owns a thin client around the caller's that fills these gaps for one kind. Must
+//! never hold back or change a body.
 
 use std::{
     sync::Arc,
@@ -11,7 +11,9 @@ use std::{
     time::Duration,
 };
 
+use bytes::Bytes;
 use http::{HeaderMap, Request, Response, header::RETRY_AFTER};
+use http_body_util::BodyExt;
 use kube::{
     Client,
     client::{Body, ClientBuilder},
@@ -20,7 +22,10 @@ use parking_lot::Mutex;
 use tokio::{sync::Notify, time::Instant};
 use tower::service_fn;
 
-use crate::client::labels::is_watch;
+use crate::{
+    canary::{Bookmarks, Progress},
+    client::labels::is_watch,
+};
 
 /// Shortest time between two starts of the same watch. A healthy watch lives for minutes; one that ends at once
 /// would otherwise be restarted thousands of times a second.
@@ -113,10 +118,12 @@ impl Signals {
 }
 
 /// A client that sends through `client` and reports to `signals`. Must be called within a Tokio runtime.
-pub(crate) fn observed(client: Client, signals: Arc<Signals>) -> Client {
+///
+/// `progress` is told of the bookmarks in watches.
+pub(crate) fn observed(client: Client, signals: Arc<Signals>, progress: Option<Progress>) -> Client {
     let namespace = client.default_namespace().to_owned();
     let service = service_fn(move |request: Request<Body>| {
-        let (client, signals) = (client.clone(), Arc::clone(&signals));
+        let (client, signals, progress) = (client.clone(), Arc::clone(&signals), progress.clone());
         async move {
             let watch = is_watch(request.method(), request.uri());
             if watch {
@@ -124,10 +131,28 @@ pub(crate) fn observed(client: Client, signals: Arc<Signals>) -> Client {
             }
             let response = client.send(as_consistent_read(request)).await?;
             signals.answered(watch, &response);
-            Ok::<_, kube::Error>(response)
+            Ok::<_, kube::Error>(with_bookmarks(response, progress.filter(|_| watch)))
         }
     });
     ClientBuilder::new(service, namespace).build()
+}
+
+/// Lets the bookmarks of a watch be seen in passing.
+fn with_bookmarks(
+    response: Response<Body>,
+    progress: Option<Progress>,
+) -> Response<impl http_body::Body<Data = Bytes, Error = kube::Error> + Send> {
+    let mut bookmarks = Bookmarks::default();
+    response.map(|body| {
+        body.map_frame(move |frame| {
+            if let Some(progress) = &progress
+                && let Some(version) = frame.data_ref().and_then(|bytes| bookmarks.feed(bytes))
+            {
+                progress.saw(version);
+            }
+            frame
+        })
+    })
 }
 
 /// kube asks for a streamed list at version 0, which a server may answer from a state of any age. Without a version

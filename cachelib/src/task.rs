@@ -7,7 +7,10 @@
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use backon::{BackoffBuilder, ConstantBackoff, ConstantBuilder};
-use futures::{FutureExt, Stream, StreamExt};
+use futures::{
+    FutureExt, Stream, StreamExt,
+    stream::{self, BoxStream},
+};
 use kube::{
     Client,
     runtime::{utils::Backoff, watcher, watcher::DefaultBackoff},
@@ -16,7 +19,9 @@ use tokio::time::{sleep, timeout};
 use tracing::{error, info, warn};
 
 use crate::{
-    Cached, Cause, Options, cause,
+    Cached, Cause, Metadata, Options,
+    canary::{self, Progress, Sign},
+    cause,
     guard::Guard,
     observe::{Interruption, Signals, observed},
     writer::Writer,
@@ -27,6 +32,8 @@ pub(crate) struct Task<K: Cached> {
     pub(crate) client: Client,
     pub(crate) options: Options,
     pub(crate) writer: Writer<K>,
+    /// How often the stream has to prove that it is alive, if at all.
+    pub(crate) canary: Option<Duration>,
 }
 
 /// What to do after an event or error.
@@ -56,9 +63,11 @@ impl<K: Cached> Task<K> {
 
     /// Follows one stream until a new one is needed.
     async fn follow(&mut self, delays: &mut Delays) {
-        self.writer.start_over(self.options.streaming_lists);
+        let progress = self.canary.map(|_| Progress::default());
+        self.writer.start_over(self.options.streaming_lists, progress.clone());
+        let mut signs = self.signs(progress.clone());
         let signals = Arc::new(Signals::default());
-        let client = observed(self.client.clone(), Arc::clone(&signals));
+        let client = observed(self.client.clone(), Arc::clone(&signals), progress);
         let source = &self.writer.core().source;
         let api = source.api::<K>(client);
         let mut stream = watcher(api, self.options.watcher_config(source.label_selector())).boxed();
@@ -70,9 +79,31 @@ impl<K: Cached> Task<K> {
                     Next::Resume
                 }
                 event = self.next_event(&mut stream) => self.step(event, &signals, delays).await,
+                Some(sign) = signs.next() => self.heed(sign, &signals, delays).await,
             };
             if matches!(next, Next::Rebuild) {
                 return;
+            }
+        }
+    }
+
+    /// What the canary has to say of the stream.
+    fn signs(&self, progress: Option<Progress>) -> BoxStream<'static, Sign> {
+        let Some((period, progress)) = self.canary.zip(progress) else { return stream::pending().boxed() };
+        let api = self.writer.core().source.api::<Metadata<K>>(self.client.clone());
+        canary::signs(api, period, progress, self.writer.needed())
+    }
+
+    async fn heed(&mut self, sign: Sign, signals: &Signals, delays: &mut Delays) -> Next {
+        match sign {
+            Sign::Alive => {
+                self.writer.alive();
+                Next::Resume
+            }
+            Sign::Frozen(version) => {
+                self.writer.frozen(version);
+                self.pause(&Cause::Frozen(version), &signals.interrupted(), delays).await;
+                Next::Rebuild
             }
         }
     }
@@ -245,6 +276,8 @@ fn with_delay(cause: Cause, asked: Option<Duration>) -> Cause {
     }
 }
 
+#[cfg(test)]
+mod canary_tests;
 #[cfg(test)]
 mod streaming_tests;
 #[cfg(test)]

@@ -14,6 +14,7 @@ use tracing::{info, warn};
 use crate::{
     Cached, Cause, Key,
     cache::Core,
+    canary::Progress,
     guard::Guard,
     ledger::Sight,
     store::{Change, Held},
@@ -25,6 +26,10 @@ pub(crate) struct Writer<K: Cached> {
     phase: Phase<K>,
     /// Lists come on the watch itself.
     streaming: bool,
+    /// What the stream has shown, where a canary asks for it.
+    progress: Option<Progress>,
+    /// The version that a stream must show before this kind is taken for synced again.
+    needed: Option<u64>,
 }
 
 /// Where the stream is between two lists.
@@ -39,7 +44,7 @@ enum Phase<K> {
 
 impl<K: Cached> Writer<K> {
     pub(crate) fn new(core: Arc<Core<K>>) -> Self {
-        Self { core, phase: Phase::Due, streaming: false }
+        Self { core, phase: Phase::Due, streaming: false, progress: None, needed: None }
     }
 
     pub(crate) fn core(&self) -> &Core<K> {
@@ -86,9 +91,29 @@ impl<K: Cached> Writer<K> {
         }
     }
 
+    /// Notes that the watch is open and shows nothing. Neither a new list nor an accepted watch proves the contrary:
+    /// only a stream that has shown `version` does.
+    pub(crate) fn frozen(&mut self, version: u64) {
+        self.needed = Some(version);
+    }
+
+    /// Notes that the stream has shown what it had to.
+    pub(crate) fn alive(&mut self) {
+        self.needed = None;
+        self.watch_open();
+    }
+
+    /// The version that the next stream has to show.
+    pub(crate) fn needed(&self) -> Option<u64> {
+        self.needed
+    }
+
     /// Waits for a list from a new stream. What the store holds stays readable until that list is complete.
-    pub(crate) fn start_over(&mut self, streaming: bool) {
+    ///
+    /// `progress` is told what the stream shows.
+    pub(crate) fn start_over(&mut self, streaming: bool, progress: Option<Progress>) {
         self.phase = Phase::Due;
+        self.progress = progress;
         self.streaming = streaming;
         self.streamed_list_may_begin();
     }
@@ -142,8 +167,12 @@ impl<K: Cached> Writer<K> {
 
     fn finish_step(&self, key: &Key, sight: &Sight, changes: &[Change<K>]) {
         let (Sight::Present(held) | Sight::Gone(held)) = sight;
-        self.core.counts.saw_version(held.version.parse().ok());
+        let version = held.version.parse().ok();
+        self.core.counts.saw_version(version);
         self.core.counts.saw_event();
+        if let (Some(progress), Some(version)) = (&self.progress, version) {
+            progress.saw(version);
+        }
         self.core.ledger.saw(key, sight);
         self.announce(changes);
         self.synced();
@@ -161,7 +190,7 @@ impl<K: Cached> Writer<K> {
     }
 
     fn synced(&self) {
-        if self.core.set_synced() {
+        if self.needed.is_none() && self.core.set_synced() {
             let core = self.core();
             info!(kind = core.resource, scope = %core.source, objects = core.store.len(), "synced");
         }

@@ -12,7 +12,7 @@ const WATCH: &str = "/api/v1/configmaps?watch=true";
 #[tokio::test(start_paused = true)]
 async fn watches_are_started_at_least_a_second_apart_and_lists_are_not() {
     let (client, requests) = scripted(|_, _| page("1", &[]));
-    let client = observed(client, Arc::default());
+    let client = observed(client, Arc::default(), None);
     for _ in 0..3 {
         client.send(get(WATCH)).await.unwrap();
         client.send(get("/api/v1/configmaps")).await.unwrap();
@@ -26,7 +26,7 @@ async fn watches_are_started_at_least_a_second_apart_and_lists_are_not() {
 async fn an_accepted_watch_is_told_once_and_forgotten_by_a_failure() {
     let (client, _) = scripted(|_, _| page("1", &[]));
     let signals = Arc::new(Signals::default());
-    let client = observed(client, Arc::clone(&signals));
+    let client = observed(client, Arc::clone(&signals), None);
     client.send(get("/api/v1/configmaps")).await.unwrap();
     assert!(futures::poll!(std::pin::pin!(signals.watch_open())).is_pending(), "a list is no watch");
     client.send(get(WATCH)).await.unwrap();
@@ -47,7 +47,7 @@ async fn the_delay_asked_for_is_taken_once_and_limited() {
         answer
     });
     let signals = Arc::new(Signals::default());
-    let client = observed(client, Arc::clone(&signals));
+    let client = observed(client, Arc::clone(&signals), None);
     client.send(get("/api/v1/configmaps")).await.unwrap();
     assert_eq!(signals.interrupted().asked, Some(Duration::from_secs(7)));
     assert_eq!(signals.interrupted().asked, None);
@@ -62,7 +62,7 @@ async fn how_long_a_watch_was_open_is_told_once() {
         _ => page("1", &[]),
     });
     let signals = Arc::new(Signals::default());
-    let client = observed(client, Arc::clone(&signals));
+    let client = observed(client, Arc::clone(&signals), None);
     assert_eq!(signals.interrupted().open_for, Duration::ZERO);
     let minute = Duration::from_secs(60);
     client.send(get(WATCH)).await.unwrap();

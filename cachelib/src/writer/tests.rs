@@ -220,7 +220,7 @@ fn a_deletion_answered_during_a_list_that_lacks_the_object_is_not_waited_for() {
     let (mut writer, cache) = kind();
     let key = Key::new("default", "a");
     list(&mut writer, vec![sound("a", "1", "1", "red"), sound("b", "2", "2", "red")]);
-    writer.start_over(false);
+    writer.start_over(false, None);
     writer.handle(Event::Init);
     cache.expect_gone(&key, "1");
     assert!(!cache.is_current(&key));
