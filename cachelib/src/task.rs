@@ -6,15 +6,11 @@
 
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
-use backon::{BackoffBuilder, ConstantBackoff, ConstantBuilder};
 use futures::{
     FutureExt, Stream, StreamExt,
     stream::{self, BoxStream},
 };
-use kube::{
-    Client,
-    runtime::{utils::Backoff, watcher, watcher::DefaultBackoff},
-};
+use kube::{Client, runtime::watcher};
 use tokio::time::{sleep, timeout};
 use tracing::{error, info, warn};
 
@@ -26,6 +22,10 @@ use crate::{
     observe::{Interruption, Signals, observed},
     writer::Writer,
 };
+
+mod delays;
+
+use delays::Delays;
 
 /// Everything the task of one kind needs.
 pub(crate) struct Task<K: Cached> {
@@ -189,54 +189,6 @@ impl<K: Cached> Task<K> {
 
     fn resource(&self) -> &str {
         &self.writer.core().resource
-    }
-}
-
-/// Delays between tries: growing, with jitter, never shorter than the server asks for.
-///
-/// They are not reset by a list: a server that answers the list and fails the watch would then be asked for full
-/// lists without end. A watch that stayed open for a while resets them, and so do two quiet minutes.
-struct Delays {
-    growing: DefaultBackoff,
-    unreachable: ConstantBackoff,
-}
-
-impl Default for Delays {
-    fn default() -> Self {
-        // Jitter adds up to as much again.
-        let unreachable = ConstantBuilder::new().with_delay(Self::LONGEST_UNREACHABLE / 2);
-        Self {
-            growing: DefaultBackoff::default(),
-            unreachable: unreachable.with_jitter().without_max_times().build(),
-        }
-    }
-}
-
-impl Delays {
-    /// The longest delay of kube's default back-off, should it ever run out.
-    const LONGEST: Duration = Duration::from_secs(30);
-    /// The longest delay while nothing answers. There is no server to be spared, and once it is back the store is
-    /// to be back soon after.
-    const LONGEST_UNREACHABLE: Duration = Duration::from_secs(5);
-    /// How long a watch has to stay open to count as success. A proxy may end every connection after a minute,
-    /// which is no reason to wait longer each time.
-    const PROVEN: Duration = Duration::from_secs(30);
-
-    fn next(&mut self, cause: &Cause, interruption: &Interruption) -> Duration {
-        if interruption.open_for > Self::PROVEN {
-            self.growing.reset();
-        }
-        let growing = Iterator::next(&mut self.growing).unwrap_or_else(|| {
-            self.growing.reset();
-            Self::LONGEST
-        });
-        let own = match cause {
-            Cause::Unreachable(_) => {
-                growing.min(self.unreachable.next().unwrap_or(Self::LONGEST_UNREACHABLE))
-            }
-            _ => growing,
-        };
-        own.max(interruption.asked.unwrap_or_default())
     }
 }
 
