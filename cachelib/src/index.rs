@@ -4,7 +4,7 @@
 //! the same lock; it must never be reachable on its own.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, hash_map::Entry},
     fmt,
     sync::Arc,
 };
@@ -41,7 +41,13 @@ impl<K> fmt::Debug for IndexSpec<K> {
 
 /// The look-up table of one index. Objects of one value are sorted by key.
 pub(crate) struct IndexTable<K> {
-    buckets: HashMap<String, BTreeMap<Arc<Key>, Arc<K>>>,
+    buckets: HashMap<Box<str>, Bucket<K>>,
+}
+
+/// The objects of one value. Most indexes are by something unique, where a tree of one would be most of the index.
+enum Bucket<K> {
+    One(Arc<Key>, Arc<K>),
+    Many(BTreeMap<Arc<Key>, Arc<K>>),
 }
 
 impl<K> Default for IndexTable<K> {
@@ -53,21 +59,55 @@ impl<K> Default for IndexTable<K> {
 impl<K> IndexTable<K> {
     pub(crate) fn insert(&mut self, values: Vec<String>, key: &Arc<Key>, object: &Arc<K>) {
         for value in values {
-            self.buckets.entry(value).or_default().insert(Arc::clone(key), Arc::clone(object));
+            let (key, object) = (Arc::clone(key), Arc::clone(object));
+            match self.buckets.entry(value.into_boxed_str()) {
+                Entry::Vacant(vacant) => {
+                    vacant.insert(Bucket::One(key, object));
+                }
+                Entry::Occupied(mut occupied) => occupied.get_mut().insert(key, object),
+            }
         }
     }
 
     pub(crate) fn remove(&mut self, values: &[String], key: &Key) {
         for value in values {
-            let Some(bucket) = self.buckets.get_mut(value) else { continue };
-            bucket.remove(key);
-            if bucket.is_empty() {
-                self.buckets.remove(value);
+            if self.buckets.get_mut(value.as_str()).is_some_and(|bucket| bucket.remove(key)) {
+                self.buckets.remove(value.as_str());
             }
         }
     }
 
     pub(crate) fn get(&self, value: &str) -> Vec<Arc<K>> {
-        self.buckets.get(value).map(|bucket| bucket.values().cloned().collect()).unwrap_or_default()
+        match self.buckets.get(value) {
+            None => Vec::new(),
+            Some(Bucket::One(_, object)) => vec![Arc::clone(object)],
+            Some(Bucket::Many(objects)) => objects.values().cloned().collect(),
+        }
+    }
+}
+
+impl<K> Bucket<K> {
+    fn insert(&mut self, key: Arc<Key>, object: Arc<K>) {
+        match self {
+            Self::One(held, _) if *held == key => *self = Self::One(key, object),
+            Self::One(held, first) => {
+                let first = (Arc::clone(held), Arc::clone(first));
+                *self = Self::Many(BTreeMap::from([first, (key, object)]));
+            }
+            Self::Many(objects) => {
+                objects.insert(key, object);
+            }
+        }
+    }
+
+    /// Returns whether nothing is left.
+    fn remove(&mut self, key: &Key) -> bool {
+        match self {
+            Self::One(held, _) => **held == *key,
+            Self::Many(objects) => {
+                objects.remove(key);
+                objects.is_empty()
+            }
+        }
     }
 }
