@@ -23,6 +23,7 @@ pub mod objects;
 pub mod process;
 pub mod progress;
 mod rights;
+pub mod shuffle;
 
 pub use control_plane::ControlPlane;
 pub use error::Error;

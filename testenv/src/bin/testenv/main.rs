@@ -16,7 +16,6 @@ mod output;
 mod pairs;
 mod programs;
 mod scenario;
-mod shuffle;
 mod up;
 
 use std::process::ExitCode;

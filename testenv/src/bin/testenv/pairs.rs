@@ -10,10 +10,10 @@ use kube::{
     Api, Client,
     api::{DeleteParams, PostParams},
 };
-use testenv::{TestNamespace, objects};
+use testenv::{TestNamespace, objects, shuffle::Shuffler};
 use trusted_crds::{AttestationKey, Machine};
 
-use crate::{failure::Failure, shuffle::Shuffler};
+use crate::failure::Failure;
 
 /// Requests at a time.
 const CONCURRENCY: usize = 8;

@@ -7,7 +7,7 @@ use std::{
 
 use clap::Args;
 use jiff::Timestamp;
-use testenv::{audit::Window, progress::Progress};
+use testenv::{audit::Window, progress::Progress, shuffle};
 
 use super::calls_report::{Measured, Phase, Report};
 use crate::{
@@ -18,7 +18,6 @@ use crate::{
     operator::{Operator, Usage},
     output,
     pairs::{self, Created, Pairs},
-    shuffle,
 };
 
 /// No write for this long ends a phase: a waiting status is written after 5 s without change.

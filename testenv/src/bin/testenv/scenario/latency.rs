@@ -10,7 +10,7 @@ use std::{
 use clap::Args;
 use kube::ResourceExt;
 use serde::Serialize;
-use testenv::progress::Progress;
+use testenv::{progress::Progress, shuffle::Shuffler};
 
 use crate::{
     bench::{Bench, Broken},
@@ -18,7 +18,6 @@ use crate::{
     failure::Failure,
     output,
     pairs::{Half, Pairs},
-    shuffle::Shuffler,
 };
 
 /// Time between two pairs.

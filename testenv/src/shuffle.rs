@@ -1,19 +1,19 @@
-//! A shuffled order that can be had again.
+//! Chance that can be had again: the same seed gives the same orders and the same draws.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The SplitMix64 generator: small, and good enough for an order.
+/// The SplitMix64 generator: small, and good enough for an order or a draw.
 #[derive(Clone, Debug)]
-pub(crate) struct Shuffler(u64);
+pub struct Shuffler(u64);
 
 impl Shuffler {
     /// From a seed.
-    pub(crate) fn new(seed: u64) -> Shuffler {
+    pub fn new(seed: u64) -> Shuffler {
         Shuffler(seed)
     }
 
     /// The next number.
-    pub(crate) fn next(&mut self) -> u64 {
+    pub fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -21,17 +21,23 @@ impl Shuffler {
         mixed ^ (mixed >> 31)
     }
 
+    /// True with this probability; 0 is never and 1 is always.
+    pub fn chance(&mut self, probability: f64) -> bool {
+        // As many bits as a float between 0 and 1 holds.
+        ((self.draw() >> 11) as f64) / ((1_u64 << 53) as f64) < probability
+    }
+
     /// Puts a list into a random order (Fisher-Yates).
-    pub(crate) fn shuffle<T>(&mut self, list: &mut [T]) {
+    pub fn shuffle<T>(&mut self, list: &mut [T]) {
         for last in (1..list.len()).rev() {
-            let other = self.next() % (last as u64 + 1);
+            let other = self.draw() % (last as u64 + 1);
             list.swap(last, other as usize);
         }
     }
 }
 
 /// A seed for those who give none; it is reported, so that the run can be repeated.
-pub(crate) fn some_seed() -> u64 {
+pub fn some_seed() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |time| time.as_secs())
 }
 
@@ -51,5 +57,13 @@ mod tests {
         let mut sorted = shuffled(7);
         sorted.sort_unstable();
         assert_eq!(sorted, (0..100).collect::<Vec<u32>>());
+    }
+
+    #[test]
+    fn a_chance_is_taken_about_as_often_as_it_says() {
+        let mut shuffler = Shuffler::new(7);
+        let mut taken = |probability| (0..1_000).filter(|_| shuffler.chance(probability)).count();
+        assert_eq!((taken(0.0), taken(1.0)), (0, 1_000));
+        assert!((200..300).contains(&taken(0.25)));
     }
 }
