@@ -5,7 +5,8 @@
 //! `deploy/` applied from the very files a user would apply.
 //!
 //! Owns: finding or building the binaries, starting and ending the processes, test identities, a namespace
-//! for each test, builders for our kinds, and counting requests from the audit log.
+//! for each test, builders for our kinds, counting requests from the audit log, and a proxy that shows what a network
+//! or an API server may do.
 //!
 //! Must not: stand in for the API server, or be depended on by anything that is shipped.
 
@@ -16,6 +17,7 @@ mod control_plane;
 mod deploy;
 mod error;
 mod eventually;
+pub mod faults;
 mod identities;
 mod layout;
 mod namespace;

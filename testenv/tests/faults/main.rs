@@ -1,0 +1,6 @@
+//! What a client sees of each fault, on the real control plane.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod connections;
+mod plain;
+mod support;
