@@ -85,6 +85,27 @@ impl Call {
         let (wanted, subresource) = resource.split_once('/').unwrap_or((resource, ""));
         wanted == "*" || (self.resource == wanted && self.subresource == subresource)
     }
+
+    /// True when the answer is an object or a list of them, and will come again for the same question.
+    pub(super) fn is_read(&self) -> bool {
+        matches!(self.verb.as_str(), "get" | "list")
+            && self.subresource.is_empty()
+            && !self.resource.starts_with('/')
+    }
+
+    pub(super) fn is_watch(&self) -> bool {
+        self.verb == "watch"
+    }
+
+    /// What is asked for, without how recent it has to be: two reads with the same question can be answered alike.
+    pub(super) fn question(&self) -> String {
+        let query = self.uri.query().unwrap_or_default();
+        let lasting = query.split('&').filter(|pair| {
+            let key = pair.split('=').next().unwrap_or_default();
+            !matches!(key, "resourceVersion" | "resourceVersionMatch" | "timeoutSeconds")
+        });
+        format!("{}?{}", self.uri.path(), lasting.collect::<Vec<_>>().join("&"))
+    }
 }
 
 /// Without headers and body, which hold tokens and contents.
@@ -197,5 +218,13 @@ mod tests {
         let status = call("PATCH", "/apis/g/v1/namespaces/n/machines/m/status", "");
         assert!(status.is_about("machines/status") && status.is_about("*"));
         assert!(!status.is_about("machines"));
+    }
+
+    #[test]
+    fn the_same_question_at_another_version_is_the_same() {
+        let question = |uri| call("GET", uri, "").question();
+        let first = question("/api/v1/secrets?limit=500");
+        assert_eq!(first, question("/api/v1/secrets?limit=500&resourceVersion=7"));
+        assert_ne!(first, question("/api/v1/secrets?limit=500&labelSelector=a"));
     }
 }

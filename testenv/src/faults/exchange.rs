@@ -2,19 +2,24 @@
 
 use std::{fmt::Display, sync::Arc};
 
+use bytes::Bytes;
 use http::{
-    HeaderMap, HeaderName, HeaderValue, Request, Response,
-    header::{ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, HOST, TRANSFER_ENCODING},
+    HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode,
+    header::{ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, TRANSFER_ENCODING},
 };
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use kube::client::Body;
+use serde_json::Value;
+use tokio::time::sleep;
 
 use super::{
     Shared,
-    body::{AnswerBody, BoxError, Cut},
+    action::{CallAction, OnAnswer, OnRequest},
+    body::{self, AnswerBody, BoxError, Cut, Early},
     call::Call,
     log::Step,
+    rule::CallRule,
 };
 
 /// Headers about one hop, not about the request.
@@ -36,13 +41,107 @@ impl Exchange {
         let call = Arc::new(Call::read(request).await?);
         let number = shared.book.received(&call);
         let exchange = Exchange { shared, call, number };
-        let response = exchange.forward().await?;
+        let response = exchange.answer().await?;
         exchange.note(Step::Answered(response.status().as_u16()));
         Ok(response)
     }
 
+    async fn answer(&self) -> Result<Response<AnswerBody>, Cut> {
+        let rules = self.shared.rules.about(&self.call);
+        if let Some(response) = self.before(&rules).await? {
+            self.after(&rules, response, OnAnswer::is_for_any_answer).await
+        } else {
+            let response = self.forward().await?;
+            // A watch has no whole body to work on.
+            let fits = |action: &OnAnswer| !self.call.is_watch() || !action.is_for_whole_bodies();
+            self.after(&rules, response, fits).await
+        }
+    }
+
+    /// What rules do before the API server sees the request; an answer if it is not to see it.
+    async fn before(&self, rules: &[CallRule]) -> Result<Option<Response<AnswerBody>>, Cut> {
+        for rule in rules {
+            let CallAction::Request(action) = &rule.action else { continue };
+            if !rule.core.fires() {
+                continue;
+            }
+            self.fault(action.name());
+            match action {
+                OnRequest::Hang => rule.core.lifted().await,
+                OnRequest::Answer(refusal) => return Ok(Some(refusal.response())),
+                OnRequest::EndAtOnce => return Ok(Some(empty())),
+                OnRequest::Cut => return Err(Cut),
+            }
+        }
+        Ok(None)
+    }
+
+    /// What rules do with an answer, those whose action `fits`.
+    async fn after(
+        &self,
+        rules: &[CallRule],
+        mut response: Response<AnswerBody>,
+        fits: impl Fn(&OnAnswer) -> bool,
+    ) -> Result<Response<AnswerBody>, Cut> {
+        for rule in rules {
+            let CallAction::Answer(action) = &rule.action else { continue };
+            if fits(action) && rule.core.fires() {
+                self.fault(action.name());
+                response = self.damage(rule, action, response).await?;
+            }
+        }
+        Ok(response)
+    }
+
+    async fn damage(
+        &self,
+        rule: &CallRule,
+        action: &OnAnswer,
+        response: Response<AnswerBody>,
+    ) -> Result<Response<AnswerBody>, Cut> {
+        let (mut head, body) = response.into_parts();
+        if matches!(action, OnAnswer::OlderAnswer(_) | OnAnswer::Rewrite(_) | OnAnswer::Truncate(_)) {
+            head.headers.remove(CONTENT_LENGTH);
+        }
+        let body = match action {
+            OnAnswer::LoseAnswer => return Err(Cut),
+            OnAnswer::Crash => {
+                self.shared.stand_still(&rule.core);
+                rule.core.lifted().await;
+                return Err(Cut);
+            }
+            OnAnswer::OlderAnswer(recorded) => match recorded.get(&self.call.question()) {
+                Some(older) => body::full(older.clone()),
+                None => body,
+            },
+            OnAnswer::Rewrite(change) => {
+                let bytes = self.collect(body).await?;
+                let rewritten = serde_json::from_slice::<Value>(&bytes).map(|mut value| {
+                    (change.0)(&mut value);
+                    value.to_string().into()
+                });
+                body::full(rewritten.unwrap_or(bytes))
+            }
+            OnAnswer::Delay(delay) => {
+                sleep(*delay).await;
+                body
+            }
+            OnAnswer::Truncate(bytes) => body::first_bytes(body, *bytes, Early::Clean),
+            OnAnswer::CutAfter(bytes) => body::first_bytes(body, *bytes, Early::Cut),
+            OnAnswer::Slow(bytes, pause) => body::slow(body, *bytes, *pause),
+            OnAnswer::Silence => body::silent(body),
+        };
+        Ok(Response::from_parts(head, body))
+    }
+
     /// Asks the API server.
     async fn forward(&self) -> Result<Response<AnswerBody>, Cut> {
+        if let Some(stopped) = self.shared.stopped() {
+            self.fault(OnAnswer::Crash.name());
+            stopped.lifted().await;
+            // It is the request of a process that is taken to be dead, so it must not pass later.
+            return Err(Cut);
+        }
         let response = match self.shared.upstream.send(self.request()).await {
             Ok(response) => response,
             Err(error) => return Err(self.failed(&error)),
@@ -50,7 +149,13 @@ impl Exchange {
         let (mut head, body) = response.into_parts();
         head.headers.remove(CONNECTION);
         head.headers.remove(TRANSFER_ENCODING);
-        let body = body.map_err(BoxError::from).boxed_unsync();
+        let body = if head.status == StatusCode::OK && self.call.is_read() {
+            let bytes = self.collect(body).await?;
+            self.shared.record(self.call.question(), bytes.clone());
+            body::full(bytes)
+        } else {
+            body.map_err(BoxError::from).boxed_unsync()
+        };
         Ok(Response::from_parts(head, body))
     }
 
@@ -68,13 +173,34 @@ impl Exchange {
         request
     }
 
+    async fn collect<B>(&self, body: B) -> Result<Bytes, Cut>
+    where
+        B: hyper::body::Body<Data = Bytes>,
+        B::Error: Display,
+    {
+        match body.collect().await {
+            Ok(collected) => Ok(collected.to_bytes()),
+            Err(error) => Err(self.failed(&error)),
+        }
+    }
+
     /// A client whose API server fails sees what it would see without the proxy.
     fn failed(&self, error: &dyn Display) -> Cut {
         self.note(Step::Failed(error.to_string()));
         Cut
     }
 
+    fn fault(&self, name: &'static str) {
+        self.note(Step::Fault(name));
+    }
+
     fn note(&self, step: Step) {
         self.shared.book.note(&self.call, self.number, step);
     }
+}
+
+fn empty() -> Response<AnswerBody> {
+    let mut response = Response::new(body::full(Bytes::new()));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
 }

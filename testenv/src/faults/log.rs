@@ -27,6 +27,8 @@ pub struct Entry {
 pub enum Step {
     /// It arrived.
     Received,
+    /// A fault was done to it. The name is the one of the method that made the rule.
+    Fault(&'static str),
     /// The head of an answer with this HTTP code went to the client.
     Answered(u16),
     /// The API server could not be reached, or failed while it answered; the client's connection was cut.
@@ -39,6 +41,7 @@ impl fmt::Display for Entry {
         write!(f, "{:>8.3} s  #{request} {call}: ", at.as_secs_f64())?;
         match step {
             Step::Received => f.write_str("received"),
+            Step::Fault(name) => write!(f, "fault {name}"),
             Step::Answered(code) => write!(f, "answered {code}"),
             Step::Failed(error) => write!(f, "failed: {error}"),
         }

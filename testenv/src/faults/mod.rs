@@ -4,66 +4,112 @@
 //! wrong for that process:
 //!
 //! ```no_run
-//! use testenv::{ControlPlane, faults::FaultProxy};
+//! use testenv::{ControlPlane, faults::{FaultProxy, Match}};
 //!
 //! # async fn test() -> Result<(), kube::Error> {
 //! let control_plane = ControlPlane::shared().await;
 //! let proxy = FaultProxy::start(control_plane);
 //! let client = kube::Client::try_from(proxy.config(&control_plane.admin_config()))?;
 //!
-//! // ... the server goes down for whoever uses the client, and for nobody else ...
-//! proxy.refuse_connections().await;
-//! proxy.accept_again().await;
-//! proxy.wait_for("the next try", |log| log.count("list", "machines") == 1).await;
+//! let _overload = proxy.on(Match::list("machines")).times(3).answer(429);
+//! let stuck = proxy.on(Match::write("secrets")).hang();
+//! // ... what happens now to who uses the client ...
+//! proxy.wait_for("the third try", |log| log.count("list", "machines") == 3).await;
+//! stuck.lift();
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! Owns: one listener on loopback (plain HTTP), and a log of all requests. It ends with
+//! Owns: one listener on loopback (plain HTTP), the rules, and a log of all requests and faults. It ends with
 //! its value, and so do its connections.
 //!
-//! Must not: make up what the real API server could have said, ever. Answers and events pass as they are; only compression is taken out. Upgraded connections (exec, port-forward) are not passed.
+//! Must not: make up what the real API server could have said, unless a rule asks for it. Without rules, answers and
+//! events pass as they are; only compression is taken out. Upgraded connections (exec, port-forward) are not passed.
 
+mod action;
 mod body;
 mod call;
 mod exchange;
 mod log;
+mod matching;
+mod refusal;
+mod rule;
 mod server;
 
 use std::{
+    collections::HashMap,
     fmt, fs, io,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use bytes::Bytes;
 use http::Uri;
 use kube::{Client, Config};
 
+pub use action::On;
 pub use call::Call;
 pub use log::{Entry, Log, Step};
+pub use matching::Match;
+pub use refusal::Refusal;
+pub use rule::Rule;
 
 use crate::{ControlPlane, Error};
+use rule::{Core, Rules};
 use server::{Door, Server};
+
+/// The seed of proxies that are given none.
+const SEED: u64 = 1;
 
 /// What the parts of a proxy share.
 struct Shared {
     upstream: Client,
+    rules: Arc<Rules>,
     book: log::Book,
+    /// The last answer to each question.
+    recorded: Mutex<HashMap<String, Bytes>>,
+    /// The rule that has stopped everything, see [`Shared::stand_still`].
+    stopped: Mutex<Option<Arc<Core>>>,
 }
 
 impl Shared {
-    fn new(config: Config) -> Result<Shared, Error> {
+    fn new(config: Config, seed: u64) -> Result<Shared, Error> {
         Ok(Shared {
             upstream: Client::try_from(config).map_err(Error::kube("a client for the fault proxy"))?,
+            rules: Arc::new(Rules::new(seed)),
             book: log::Book::new(),
+            recorded: Mutex::default(),
+            stopped: Mutex::default(),
         })
+    }
+
+    fn record(&self, question: String, answer: Bytes) {
+        lock(&self.recorded).insert(question, answer);
+    }
+
+    fn recorded(&self) -> HashMap<String, Bytes> {
+        lock(&self.recorded).clone()
+    }
+
+    /// From now on no request passes until the rule is lifted.
+    fn stand_still(&self, core: &Arc<Core>) {
+        *lock(&self.stopped) = Some(Arc::clone(core));
+    }
+
+    /// The rule that lets no request pass, if there is one.
+    fn stopped(&self) -> Option<Arc<Core>> {
+        lock(&self.stopped).clone().filter(|core| !core.is_lifted())
     }
 }
 
 impl fmt::Debug for Shared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shared").finish_non_exhaustive()
+        f.debug_struct("Shared").field("rules", &self.rules).finish_non_exhaustive()
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A proxy between one process and the API server. See the module.
@@ -77,21 +123,26 @@ pub struct FaultProxy {
 }
 
 impl FaultProxy {
-    /// Starts a proxy in the calling runtime. Panics when it cannot listen.
-    #[expect(clippy::panic, reason = "a test without its proxy has failed; the panic says why")]
+    /// Starts a proxy without rules, in the calling runtime. Panics when it cannot listen.
     pub fn start(control_plane: &ControlPlane) -> FaultProxy {
-        match FaultProxy::try_start(control_plane) {
+        FaultProxy::start_with_seed(control_plane, SEED)
+    }
+
+    /// Like [`FaultProxy::start`], with another seed for what is left to chance.
+    #[expect(clippy::panic, reason = "a test without its proxy has failed; the panic says why")]
+    pub fn start_with_seed(control_plane: &ControlPlane, seed: u64) -> FaultProxy {
+        match FaultProxy::try_start(control_plane, seed) {
             Ok(proxy) => proxy,
             Err(error) => panic!("no fault proxy: {error}"),
         }
     }
 
-    fn try_start(control_plane: &ControlPlane) -> Result<FaultProxy, Error> {
+    fn try_start(control_plane: &ControlPlane, seed: u64) -> Result<FaultProxy, Error> {
         // Requests bring their own tokens, and a failure is the client's to repeat.
         let mut config = control_plane.config_for_token("");
         config.auth_info.token = None;
         config.default_retry = false;
-        let shared = Arc::new(Shared::new(config)?);
+        let shared = Arc::new(Shared::new(config, seed)?);
         let listening = || Error::io("the fault proxy's port on 127.0.0.1");
         let server = Server::start(Arc::clone(&shared)).map_err(listening())?;
         let url = format!("http://{}/", server.address).parse();
@@ -128,6 +179,11 @@ impl FaultProxy {
         let text = text.replace(&self.upstream, &self.url.to_string());
         fs::write(&copy, text).map_err(Error::io(&copy))?;
         Ok(copy)
+    }
+
+    /// Begins a rule about requests.
+    pub fn on(&self, what: Match) -> On<'_, Match> {
+        On::new(&self.shared, what)
     }
 
     /// Closes all connections, and nobody listens any more: who connects is refused by the system, and not counted.

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use futures::StreamExt;
+use futures::{Stream, StreamExt};
 use http::{Request, Response};
 use http_body_util::BodyExt;
 use k8s_openapi::api::core::v1::Secret;
@@ -17,6 +17,9 @@ use tokio::time::timeout;
 
 /// Longest wait for anything; far above what a healthy run needs.
 pub(crate) const LIMIT: Duration = Duration::from_secs(60);
+
+/// How long nothing has to come to count as silence.
+pub(crate) const SILENCE: Duration = Duration::from_millis(300);
 
 pub(crate) struct Scene {
     pub(crate) namespace: TestNamespace,
@@ -152,4 +155,9 @@ fn short(event: &WatchEvent<Secret>) -> String {
         WatchEvent::Bookmark(_) => "bookmark".to_owned(),
         WatchEvent::Error(status) => format!("ERROR {}", status.code),
     }
+}
+
+/// Whether nothing comes out of a stream for a while.
+pub(crate) async fn is_silent<T>(stream: &mut (impl Stream<Item = T> + Unpin)) -> bool {
+    timeout(SILENCE, stream.next()).await.is_err()
 }

@@ -1,0 +1,164 @@
+//! Rules in force: whom they are about, when they act, and how they end.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::watch;
+
+use super::{action::CallAction, call::Call, log::LIMIT, matching::Match};
+use crate::shuffle::Shuffler;
+
+/// Which of the matching requests a rule acts on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Schedule {
+    /// So many are let pass first.
+    pub(super) after: usize,
+    /// So many are acted on at most.
+    pub(super) times: usize,
+    /// With this probability.
+    pub(super) chance: f64,
+}
+
+impl Default for Schedule {
+    fn default() -> Schedule {
+        Schedule { after: 0, times: usize::MAX, chance: 1.0 }
+    }
+}
+
+/// What happens in the life of a rule, whatever it is about.
+#[derive(Debug)]
+pub(super) struct Core {
+    id: u64,
+    schedule: Schedule,
+    state: watch::Sender<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    matched: usize,
+    hits: usize,
+    lifted: bool,
+    /// Of this rule alone, so that its draws do not depend on what else happens.
+    shuffler: Shuffler,
+}
+
+impl Core {
+    /// Whether the rule acts on a match. Counts, so it is asked once for each.
+    pub(super) fn fires(&self) -> bool {
+        let Schedule { after, times, chance } = self.schedule;
+        let mut fires = false;
+        self.state.send_if_modified(|state| {
+            if state.lifted || state.hits >= times {
+                return false;
+            }
+            state.matched += 1;
+            fires = state.matched > after && state.shuffler.chance(chance);
+            state.hits += usize::from(fires);
+            fires
+        });
+        fires
+    }
+
+    pub(super) fn is_lifted(&self) -> bool {
+        self.state.borrow().lifted
+    }
+
+    /// Returns when the rule is not in force any more.
+    pub(super) async fn lifted(&self) {
+        // The sender lives as long as this value.
+        let _ = self.state.subscribe().wait_for(|state| state.lifted).await;
+    }
+}
+
+/// A rule about requests.
+#[derive(Debug)]
+pub(super) struct Live {
+    pub(super) core: Arc<Core>,
+    pub(super) what: Match,
+    pub(super) action: CallAction,
+}
+
+pub(super) type CallRule = Arc<Live>;
+
+/// All rules, in the order in which they were made, which is the order in which they act.
+#[derive(Debug)]
+pub(super) struct Rules {
+    set: watch::Sender<RuleSet>,
+    /// Where each rule's own chance comes from. Locked while a rule is added, so that numbers grow along the list.
+    seeds: Mutex<Shuffler>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct RuleSet {
+    calls: Vec<CallRule>,
+    made: u64,
+}
+
+impl Rules {
+    pub(super) fn new(seed: u64) -> Rules {
+        Rules { set: watch::Sender::new(RuleSet::default()), seeds: Mutex::new(Shuffler::new(seed)) }
+    }
+
+    /// The rules about a request.
+    pub(super) fn about(&self, call: &Call) -> Vec<CallRule> {
+        self.set.borrow().calls.iter().filter(|rule| rule.what.holds(call)).cloned().collect()
+    }
+
+    pub(super) fn add_call(self: &Arc<Rules>, schedule: Schedule, what: Match, action: CallAction) -> Rule {
+        self.add(schedule, |rules, core| rules.calls.push(Arc::new(Live { core, what, action })))
+    }
+
+    fn add(self: &Arc<Rules>, schedule: Schedule, push: impl FnOnce(&mut RuleSet, Arc<Core>)) -> Rule {
+        let mut seeds = self.seeds.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = State { matched: 0, hits: 0, lifted: false, shuffler: Shuffler::new(seeds.draw()) };
+        let id = self.set.borrow().made + 1;
+        let core = Arc::new(Core { id, schedule, state: watch::Sender::new(state) });
+        self.set.send_modify(|rules| {
+            rules.made = id;
+            push(rules, Arc::clone(&core));
+        });
+        Rule { rules: Arc::clone(self), core }
+    }
+
+    fn lift(&self, core: &Core) {
+        core.state.send_modify(|state| state.lifted = true);
+        self.set.send_modify(|rules| {
+            rules.calls.retain(|rule| rule.core.id != core.id);
+        });
+    }
+}
+
+/// A rule in force until it is lifted or dropped.
+#[derive(Debug)]
+#[must_use = "a rule is lifted when it is dropped"]
+pub struct Rule {
+    rules: Arc<Rules>,
+    core: Arc<Core>,
+}
+
+impl Rule {
+    /// Ends the rule. Hanging requests are sent.
+    pub fn lift(self) {
+        drop(self);
+    }
+
+    /// How many requests it has acted on.
+    pub fn hits(&self) -> usize {
+        self.core.state.borrow().hits
+    }
+
+    /// Waits until it has acted on so many. Panics after 60 s.
+    #[expect(clippy::panic, reason = "a test whose fault did not happen has failed; the panic says so")]
+    pub async fn hit(&self, times: usize) {
+        let mut state = self.core.state.subscribe();
+        let hit = tokio::time::timeout(LIMIT, state.wait_for(|state| state.hits >= times)).await;
+        if hit.is_err() {
+            panic!("a rule acted {} times within {LIMIT:?}, not {times}", self.hits());
+        }
+    }
+}
+
+impl Drop for Rule {
+    fn drop(&mut self) {
+        self.rules.lift(&self.core);
+    }
+}
