@@ -3,11 +3,14 @@
 use std::{collections::HashMap, fmt, sync::Arc, time::Duration};
 
 use bytes::Bytes;
+use kube::api::WatchEvent;
+use serde::Serialize;
 use serde_json::Value;
 
 use super::{
     Shared,
-    matching::Match,
+    event::Event,
+    matching::{Events, Match},
     refusal::Refusal,
     rule::{Rule, Schedule},
 };
@@ -34,6 +37,7 @@ pub(super) enum CallAction {
 pub(super) enum OnRequest {
     Hang,
     Answer(Refusal),
+    ErrorEvent(Refusal),
     EndAtOnce,
     Cut,
 }
@@ -52,6 +56,22 @@ pub(super) enum OnAnswer {
     Silence,
 }
 
+/// What is done to an event of a watch.
+#[derive(Debug)]
+pub(super) enum EventAction {
+    Lose,
+    Delay(Duration),
+    Freeze,
+    Rewrite(Change),
+    Replay(usize),
+    Inject(Vec<Event>),
+    Shuffle(usize),
+    ErrorEvent(Refusal),
+    CutClean,
+    CutMidEvent,
+    Silence,
+}
+
 /// A rule in the making: when, and then what. Ends with the method that says what to do.
 #[derive(Debug)]
 #[must_use = "a rule begins with what it does"]
@@ -66,7 +86,7 @@ impl<'a, M> On<'a, M> {
         On { shared, what, schedule: Schedule::default() }
     }
 
-    /// Lets so many matching requests pass first.
+    /// Lets so many matching requests or events pass first.
     pub fn after(mut self, count: usize) -> Self {
         self.schedule.after = count;
         self
@@ -104,14 +124,21 @@ impl On<'_, Match> {
         self.request(OnRequest::Hang)
     }
 
-    /// Closes the connection in place of an answer; the API server never hears of the request.
+    /// Closes the connection in place of an answer; the API server never hears of the request. A watch that is open
+    /// is cut at once.
     pub fn cut(self) -> Rule {
         self.request(OnRequest::Cut)
     }
 
-    /// Answers 200 and nothing more, in the API server's place.
+    /// Answers 200 and nothing more, in the API server's place. A watch that is open ends at once.
     pub fn end_at_once(self) -> Rule {
         self.request(OnRequest::EndAtOnce)
+    }
+
+    /// For watches: 200, one ERROR event and the end, in the API server's place. A watch that is open gets it at
+    /// once.
+    pub fn error_event(self, refusal: impl Into<Refusal>) -> Rule {
+        self.request(OnRequest::ErrorEvent(refusal.into()))
     }
 
     /// Closes the connection in place of the API server's answer: the request has had its effect, and the client
@@ -134,7 +161,8 @@ impl On<'_, Match> {
         self.received(OnAnswer::OlderAnswer(recorded))
     }
 
-    /// Changes the JSON of the answer, for a list the whole list. Not for watches, and not for what is not JSON.
+    /// Changes the JSON of the answer, for a list the whole list. Not for watches, whose events are rewritten one by
+    /// one, and not for what is not JSON.
     pub fn rewrite(self, change: impl Fn(&mut Value) + Send + Sync + 'static) -> Rule {
         self.received(OnAnswer::Rewrite(Change(Arc::new(change))))
     }
@@ -160,7 +188,7 @@ impl On<'_, Match> {
     }
 
     /// Sends the head of the answer and then nothing, for ever, on a connection that stays open; also when the rule
-    /// is lifted, which helps new requests only.
+    /// is lifted, which helps new requests only. A watch that is open is silent from now on.
     pub fn silence(self) -> Rule {
         self.received(OnAnswer::Silence)
     }
@@ -174,12 +202,82 @@ impl On<'_, Match> {
     }
 }
 
+/// What can be done to events. The order of a stream is kept: what comes after a held event waits for it. Only
+/// [`On::shuffle`] and what is added change it.
+impl On<'_, Events> {
+    /// The event never arrives.
+    pub fn lose(self) -> Rule {
+        self.act(EventAction::Lose)
+    }
+
+    /// The event arrives this much later.
+    pub fn delay(self, delay: Duration) -> Rule {
+        self.act(EventAction::Delay(delay))
+    }
+
+    /// The event, and so all behind it, arrives when the rule is lifted.
+    pub fn freeze(self) -> Rule {
+        self.act(EventAction::Freeze)
+    }
+
+    /// Changes the event's object.
+    pub fn rewrite(self, change: impl Fn(&mut Value) + Send + Sync + 'static) -> Rule {
+        self.act(EventAction::Rewrite(Change(Arc::new(change))))
+    }
+
+    /// After the event, up to so many events before it in the same stream come once more, the oldest first.
+    pub fn replay(self, count: usize) -> Rule {
+        self.act(EventAction::Replay(count))
+    }
+
+    /// After the event come these, for instance older states of objects. What cannot be serialised is left out.
+    pub fn inject<K: Serialize>(self, events: impl IntoIterator<Item = WatchEvent<K>>) -> Rule {
+        let line = |event| {
+            let mut line = serde_json::to_vec(&event).ok()?;
+            line.push(b'\n');
+            Some(Event::parse(line.into()))
+        };
+        self.act(EventAction::Inject(events.into_iter().filter_map(line).collect()))
+    }
+
+    /// Collects so many events of a stream and sends them in an order drawn from the seed; what is left when the
+    /// rule is lifted or the stream ends is sent then.
+    pub fn shuffle(self, count: usize) -> Rule {
+        self.act(EventAction::Shuffle(count))
+    }
+
+    /// In place of the event come an ERROR event and the end of the stream.
+    pub fn error_event(self, refusal: impl Into<Refusal>) -> Rule {
+        self.act(EventAction::ErrorEvent(refusal.into()))
+    }
+
+    /// In place of the event, the stream ends as if its time were up.
+    pub fn cut_clean(self) -> Rule {
+        self.act(EventAction::CutClean)
+    }
+
+    /// The connection is cut when half of the event has been sent.
+    pub fn cut_mid_event(self) -> Rule {
+        self.act(EventAction::CutMidEvent)
+    }
+
+    /// In place of the event and from then on, nothing comes, on a connection that stays open.
+    pub fn silence(self) -> Rule {
+        self.act(EventAction::Silence)
+    }
+
+    fn act(self, action: EventAction) -> Rule {
+        self.shared.rules.add_event(self.schedule, self.what, action)
+    }
+}
+
 impl OnRequest {
     /// As tests call it, for the log.
     pub(super) fn name(&self) -> &'static str {
         match self {
             OnRequest::Hang => "hang",
             OnRequest::Answer(_) => "answer",
+            OnRequest::ErrorEvent(_) => "error_event",
             OnRequest::EndAtOnce => "end_at_once",
             OnRequest::Cut => "cut",
         }
@@ -212,5 +310,23 @@ impl OnAnswer {
     /// Whether it needs a body that ends.
     pub(super) fn is_for_whole_bodies(&self) -> bool {
         matches!(self, OnAnswer::OlderAnswer(_) | OnAnswer::Rewrite(_))
+    }
+}
+
+impl EventAction {
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            EventAction::Lose => "lose",
+            EventAction::Delay(_) => "delay",
+            EventAction::Freeze => "freeze",
+            EventAction::Rewrite(_) => "rewrite",
+            EventAction::Replay(_) => "replay",
+            EventAction::Inject(_) => "inject",
+            EventAction::Shuffle(_) => "shuffle",
+            EventAction::ErrorEvent(_) => "error_event",
+            EventAction::CutClean => "cut_clean",
+            EventAction::CutMidEvent => "cut_mid_event",
+            EventAction::Silence => "silence",
+        }
     }
 }

@@ -18,17 +18,20 @@ use super::{
     action::{CallAction, OnAnswer, OnRequest},
     body::{self, AnswerBody, BoxError, Cut, Early},
     call::Call,
+    event::{Event, Lines},
     log::Step,
     rule::CallRule,
+    watch::WatchStream,
 };
 
 /// Headers about one hop, not about the request.
 const HOP: [HeaderName; 4] = [CONNECTION, HOST, CONTENT_LENGTH, TRANSFER_ENCODING];
 
 /// A request that is being answered.
+#[derive(Clone)]
 pub(super) struct Exchange {
-    shared: Arc<Shared>,
-    call: Arc<Call>,
+    pub(super) shared: Arc<Shared>,
+    pub(super) call: Arc<Call>,
     number: u64,
 }
 
@@ -47,11 +50,11 @@ impl Exchange {
     }
 
     async fn answer(&self) -> Result<Response<AnswerBody>, Cut> {
-        let rules = self.shared.rules.about(&self.call);
+        let (rules, newest) = self.shared.rules.about(&self.call);
         if let Some(response) = self.before(&rules).await? {
             self.after(&rules, response, OnAnswer::is_for_any_answer).await
         } else {
-            let response = self.forward().await?;
+            let response = self.forward(newest).await?;
             // A watch has no whole body to work on.
             let fits = |action: &OnAnswer| !self.call.is_watch() || !action.is_for_whole_bodies();
             self.after(&rules, response, fits).await
@@ -65,11 +68,12 @@ impl Exchange {
             if !rule.core.fires() {
                 continue;
             }
-            self.fault(action.name());
+            self.fault(action.name(), None);
             match action {
                 OnRequest::Hang => rule.core.lifted().await,
                 OnRequest::Answer(refusal) => return Ok(Some(refusal.response())),
-                OnRequest::EndAtOnce => return Ok(Some(empty())),
+                OnRequest::ErrorEvent(refusal) => return Ok(Some(json(refusal.event().line))),
+                OnRequest::EndAtOnce => return Ok(Some(json(Bytes::new()))),
                 OnRequest::Cut => return Err(Cut),
             }
         }
@@ -86,7 +90,7 @@ impl Exchange {
         for rule in rules {
             let CallAction::Answer(action) = &rule.action else { continue };
             if fits(action) && rule.core.fires() {
-                self.fault(action.name());
+                self.fault(action.name(), None);
                 response = self.damage(rule, action, response).await?;
             }
         }
@@ -134,10 +138,10 @@ impl Exchange {
         Ok(Response::from_parts(head, body))
     }
 
-    /// Asks the API server.
-    async fn forward(&self) -> Result<Response<AnswerBody>, Cut> {
+    /// Asks the API server. `newest` is the newest rule that has been considered for this request.
+    async fn forward(&self, newest: u64) -> Result<Response<AnswerBody>, Cut> {
         if let Some(stopped) = self.shared.stopped() {
-            self.fault(OnAnswer::Crash.name());
+            self.fault(OnAnswer::Crash.name(), None);
             stopped.lifted().await;
             // It is the request of a process that is taken to be dead, so it must not pass later.
             return Err(Cut);
@@ -149,7 +153,11 @@ impl Exchange {
         let (mut head, body) = response.into_parts();
         head.headers.remove(CONNECTION);
         head.headers.remove(TRANSFER_ENCODING);
-        let body = if head.status == StatusCode::OK && self.call.is_read() {
+        let body = if head.status != StatusCode::OK {
+            body.map_err(BoxError::from).boxed_unsync()
+        } else if self.call.is_watch() {
+            WatchStream::new(self.clone(), Lines::new(body), newest).into_body()
+        } else if self.call.is_read() {
             let bytes = self.collect(body).await?;
             self.shared.record(self.call.question(), bytes.clone());
             body::full(bytes)
@@ -190,17 +198,18 @@ impl Exchange {
         Cut
     }
 
-    fn fault(&self, name: &'static str) {
-        self.note(Step::Fault(name));
+    /// Notes a fault to one of the events, or to the request itself.
+    pub(super) fn fault(&self, name: &'static str, event: Option<&Event>) {
+        self.note(Step::Fault(name, event.map(ToString::to_string).unwrap_or_default()));
     }
 
-    fn note(&self, step: Step) {
+    pub(super) fn note(&self, step: Step) {
         self.shared.book.note(&self.call, self.number, step);
     }
 }
 
-fn empty() -> Response<AnswerBody> {
-    let mut response = Response::new(body::full(Bytes::new()));
+fn json(bytes: Bytes) -> Response<AnswerBody> {
+    let mut response = Response::new(body::full(bytes));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
 }

@@ -27,10 +27,13 @@ pub struct Entry {
 pub enum Step {
     /// It arrived.
     Received,
-    /// A fault was done to it. The name is the one of the method that made the rule.
-    Fault(&'static str),
+    /// A fault was done to it or to one of its events (type, name and version; empty for the request itself). The
+    /// name is the one of the method that made the rule.
+    Fault(&'static str, String),
     /// The head of an answer with this HTTP code went to the client.
     Answered(u16),
+    /// An event went to the client: its type, name and version.
+    Event(String),
     /// The API server could not be reached, or failed while it answered; the client's connection was cut.
     Failed(String),
 }
@@ -41,8 +44,10 @@ impl fmt::Display for Entry {
         write!(f, "{:>8.3} s  #{request} {call}: ", at.as_secs_f64())?;
         match step {
             Step::Received => f.write_str("received"),
-            Step::Fault(name) => write!(f, "fault {name}"),
+            Step::Fault(name, event) if event.is_empty() => write!(f, "fault {name}"),
+            Step::Fault(name, event) => write!(f, "fault {name} on {event}"),
             Step::Answered(code) => write!(f, "answered {code}"),
+            Step::Event(event) => write!(f, "event {event}"),
             Step::Failed(error) => write!(f, "failed: {error}"),
         }
     }
@@ -72,6 +77,17 @@ impl Log {
     /// How many requests that change something arrived.
     pub fn writes(&self) -> usize {
         self.entries.iter().filter(|entry| entry.call.is_write() && entry.step == Step::Received).count()
+    }
+
+    /// The events about this resource that went to the client, as type, name and version.
+    pub fn events(&self, resource: &str) -> Vec<&str> {
+        let mut events = Vec::new();
+        for entry in self.of("watch", resource) {
+            if let Step::Event(event) = &entry.step {
+                events.push(event.as_str());
+            }
+        }
+        events
     }
 
     /// How many connections were let in.

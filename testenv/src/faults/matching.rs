@@ -1,10 +1,15 @@
-//! What a rule is about.
+//! What a rule is about: requests, or events in watches.
 
 use std::{fmt, sync::Arc};
 
-use super::call::{Call, WRITES};
+use serde_json::Value;
 
-type Predicate = Arc<dyn Fn(&Call) -> bool + Send + Sync>;
+use super::{
+    call::{Call, WRITES},
+    event::Event,
+};
+
+type Predicate<T> = Arc<dyn Fn(&T) -> bool + Send + Sync>;
 
 /// Which requests a rule is about.
 ///
@@ -16,7 +21,7 @@ pub struct Match {
     resource: String,
     namespace: Option<String>,
     name: Option<String>,
-    predicate: Option<Predicate>,
+    predicate: Option<Predicate<Call>>,
 }
 
 impl Match {
@@ -101,8 +106,100 @@ impl Match {
     }
 }
 
+/// Which events of watches a rule is about.
+///
+/// Resources are plural names as in RBAC; `*` is any. All conditions have to hold.
+#[derive(Clone)]
+pub struct Events {
+    types: &'static [&'static str],
+    resource: String,
+    namespace: Option<String>,
+    name: Option<String>,
+    uid: Option<String>,
+    predicate: Option<Predicate<Value>>,
+}
+
+impl Events {
+    fn new(types: &'static [&'static str], resource: &str) -> Events {
+        let resource = resource.to_owned();
+        Events { types, resource, namespace: None, name: None, uid: None, predicate: None }
+    }
+
+    /// Everything that comes in a watch, bookmarks and errors too.
+    pub fn all(resource: &str) -> Events {
+        Events::new(&[], resource)
+    }
+
+    /// Additions, modifications and deletions.
+    pub fn changes(resource: &str) -> Events {
+        Events::new(&["ADDED", "MODIFIED", "DELETED"], resource)
+    }
+
+    /// Additions.
+    pub fn added(resource: &str) -> Events {
+        Events::new(&["ADDED"], resource)
+    }
+
+    /// Modifications.
+    pub fn modified(resource: &str) -> Events {
+        Events::new(&["MODIFIED"], resource)
+    }
+
+    /// Deletions.
+    pub fn deleted(resource: &str) -> Events {
+        Events::new(&["DELETED"], resource)
+    }
+
+    /// Bookmarks.
+    pub fn bookmarks(resource: &str) -> Events {
+        Events::new(&["BOOKMARK"], resource)
+    }
+
+    /// Only of objects in this namespace.
+    #[must_use]
+    pub fn namespace(self, namespace: &str) -> Events {
+        Events { namespace: Some(namespace.to_owned()), ..self }
+    }
+
+    /// Only of the object of this name.
+    #[must_use]
+    pub fn named(self, name: &str) -> Events {
+        Events { name: Some(name.to_owned()), ..self }
+    }
+
+    /// Only of the object with this uid.
+    #[must_use]
+    pub fn uid(self, uid: &str) -> Events {
+        Events { uid: Some(uid.to_owned()), ..self }
+    }
+
+    /// Only when this holds for the event's object, too; a second call replaces the first.
+    #[must_use]
+    pub fn when(self, predicate: impl Fn(&Value) -> bool + Send + Sync + 'static) -> Events {
+        Events { predicate: Some(Arc::new(predicate)), ..self }
+    }
+
+    pub(super) fn holds(&self, call: &Call, event: &Event) -> bool {
+        let is = |wanted: &Option<String>, field| {
+            wanted.as_ref().is_none_or(|wanted| event.metadata(field) == wanted)
+        };
+        (self.types.is_empty() || self.types.contains(&event.kind.as_str()))
+            && call.is_about(&self.resource)
+            && is(&self.namespace, "namespace")
+            && is(&self.name, "name")
+            && is(&self.uid, "uid")
+            && self.predicate.as_ref().is_none_or(|predicate| predicate(&event.object))
+    }
+}
+
 impl fmt::Debug for Match {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?} {}", self.verbs, self.resource)
+    }
+}
+
+impl fmt::Debug for Events {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} {}", self.types, self.resource)
     }
 }

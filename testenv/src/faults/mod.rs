@@ -4,7 +4,7 @@
 //! wrong for that process:
 //!
 //! ```no_run
-//! use testenv::{ControlPlane, faults::{FaultProxy, Match}};
+//! use testenv::{ControlPlane, faults::{Events, FaultProxy, Match}};
 //!
 //! # async fn test() -> Result<(), kube::Error> {
 //! let control_plane = ControlPlane::shared().await;
@@ -12,15 +12,16 @@
 //! let client = kube::Client::try_from(proxy.config(&control_plane.admin_config()))?;
 //!
 //! let _overload = proxy.on(Match::list("machines")).times(3).answer(429);
-//! let stuck = proxy.on(Match::write("secrets")).hang();
+//! let _unseen = proxy.on(Events::deleted("machines").named("m-1")).lose();
+//! let frozen = proxy.on(Events::all("secrets")).freeze();
 //! // ... what happens now to who uses the client ...
 //! proxy.wait_for("the third try", |log| log.count("list", "machines") == 3).await;
-//! stuck.lift();
+//! frozen.lift();
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! Owns: one listener on loopback (plain HTTP), the rules, and a log of all requests and faults. It ends with
+//! Owns: one listener on loopback (plain HTTP), the rules, and a log of all requests, events and faults. It ends with
 //! its value, and so do its connections.
 //!
 //! Must not: make up what the real API server could have said, unless a rule asks for it. Without rules, answers and
@@ -29,12 +30,14 @@
 mod action;
 mod body;
 mod call;
+mod event;
 mod exchange;
 mod log;
 mod matching;
 mod refusal;
 mod rule;
 mod server;
+mod watch;
 
 use std::{
     collections::HashMap,
@@ -50,7 +53,7 @@ use kube::{Client, Config};
 pub use action::On;
 pub use call::Call;
 pub use log::{Entry, Log, Step};
-pub use matching::Match;
+pub use matching::{Events, Match};
 pub use refusal::Refusal;
 pub use rule::Rule;
 
@@ -181,8 +184,8 @@ impl FaultProxy {
         Ok(copy)
     }
 
-    /// Begins a rule about requests.
-    pub fn on(&self, what: Match) -> On<'_, Match> {
+    /// Begins a rule about requests ([`Match`]) or events ([`Events`]).
+    pub fn on<M>(&self, what: M) -> On<'_, M> {
         On::new(&self.shared, what)
     }
 

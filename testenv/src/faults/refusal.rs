@@ -7,7 +7,10 @@ use http::{
 };
 use serde_json::{Value, json};
 
-use super::body::{self, AnswerBody};
+use super::{
+    body::{self, AnswerBody},
+    event::Event,
+};
 
 /// An answer that says no, with the body the API server would send. A number is a refusal with this HTTP code.
 #[derive(Clone, Debug)]
@@ -51,7 +54,7 @@ impl Refusal {
         Refusal { body: Kind::Text(text.to_owned()), ..Refusal::code(code) }
     }
 
-    /// 410 for a version that has been compacted away, as a list has it.
+    /// 410 for a version that has been compacted away, as a list or the ERROR event of a watch has it.
     pub fn expired() -> Refusal {
         Refusal::code(410).message("too old resource version: 1 (2)")
     }
@@ -108,6 +111,14 @@ impl Refusal {
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
         response
+    }
+
+    /// The same as the last event of a watch.
+    pub(super) fn event(&self) -> Event {
+        match &self.body {
+            Kind::Status(status) => Event::new("ERROR", status.clone()),
+            Kind::Text(text) => Event::new("ERROR", text.clone().into()),
+        }
     }
 }
 

@@ -4,10 +4,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::watch;
 
-use super::{action::CallAction, call::Call, log::LIMIT, matching::Match};
+use super::{
+    action::{CallAction, EventAction},
+    call::Call,
+    event::Event,
+    log::LIMIT,
+    matching::{Events, Match},
+};
 use crate::shuffle::Shuffler;
 
-/// Which of the matching requests a rule acts on.
+/// Which of the matching requests or events a rule acts on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Schedule {
     /// So many are let pass first.
@@ -58,6 +64,13 @@ impl Core {
         fires
     }
 
+    pub(super) fn shuffle<T>(&self, list: &mut [T]) {
+        self.state.send_if_modified(|state| {
+            state.shuffler.shuffle(list);
+            false
+        });
+    }
+
     pub(super) fn is_lifted(&self) -> bool {
         self.state.borrow().lifted
     }
@@ -69,15 +82,16 @@ impl Core {
     }
 }
 
-/// A rule about requests.
+/// A rule about requests or about events.
 #[derive(Debug)]
-pub(super) struct Live {
+pub(super) struct Live<M, A> {
     pub(super) core: Arc<Core>,
-    pub(super) what: Match,
-    pub(super) action: CallAction,
+    pub(super) what: M,
+    pub(super) action: A,
 }
 
-pub(super) type CallRule = Arc<Live>;
+pub(super) type CallRule = Arc<Live<Match, CallAction>>;
+pub(super) type EventRule = Arc<Live<Events, EventAction>>;
 
 /// All rules, in the order in which they were made, which is the order in which they act.
 #[derive(Debug)]
@@ -90,6 +104,7 @@ pub(super) struct Rules {
 #[derive(Debug, Default)]
 pub(super) struct RuleSet {
     calls: Vec<CallRule>,
+    events: Vec<EventRule>,
     made: u64,
 }
 
@@ -98,13 +113,40 @@ impl Rules {
         Rules { set: watch::Sender::new(RuleSet::default()), seeds: Mutex::new(Shuffler::new(seed)) }
     }
 
-    /// The rules about a request.
-    pub(super) fn about(&self, call: &Call) -> Vec<CallRule> {
-        self.set.borrow().calls.iter().filter(|rule| rule.what.holds(call)).cloned().collect()
+    /// Tells of every new and every lifted rule.
+    pub(super) fn changes(&self) -> watch::Receiver<RuleSet> {
+        self.set.subscribe()
+    }
+
+    /// The rules about a request, and the number of the newest rule of all.
+    pub(super) fn about(&self, call: &Call) -> (Vec<CallRule>, u64) {
+        let rules = self.set.borrow();
+        (rules.calls.iter().filter(|rule| rule.what.holds(call)).cloned().collect(), rules.made)
+    }
+
+    /// The same, only rules that are newer than some number.
+    pub(super) fn newer(&self, call: &Call, than: u64) -> (Vec<CallRule>, u64) {
+        let (mut rules, newest) = self.about(call);
+        rules.retain(|rule| rule.core.id > than);
+        (rules, newest)
+    }
+
+    pub(super) fn about_event(&self, call: &Call, event: &Event) -> Vec<EventRule> {
+        let rules = self.set.borrow();
+        rules.events.iter().filter(|rule| rule.what.holds(call, event)).cloned().collect()
     }
 
     pub(super) fn add_call(self: &Arc<Rules>, schedule: Schedule, what: Match, action: CallAction) -> Rule {
         self.add(schedule, |rules, core| rules.calls.push(Arc::new(Live { core, what, action })))
+    }
+
+    pub(super) fn add_event(
+        self: &Arc<Rules>,
+        schedule: Schedule,
+        what: Events,
+        action: EventAction,
+    ) -> Rule {
+        self.add(schedule, |rules, core| rules.events.push(Arc::new(Live { core, what, action })))
     }
 
     fn add(self: &Arc<Rules>, schedule: Schedule, push: impl FnOnce(&mut RuleSet, Arc<Core>)) -> Rule {
@@ -123,6 +165,7 @@ impl Rules {
         core.state.send_modify(|state| state.lifted = true);
         self.set.send_modify(|rules| {
             rules.calls.retain(|rule| rule.core.id != core.id);
+            rules.events.retain(|rule| rule.core.id != core.id);
         });
     }
 }
@@ -136,12 +179,12 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Ends the rule. Hanging requests are sent.
+    /// Ends the rule. What it holds goes on: frozen events arrive, in order, and hanging requests are sent.
     pub fn lift(self) {
         drop(self);
     }
 
-    /// How many requests it has acted on.
+    /// How many requests or events it has acted on.
     pub fn hits(&self) -> usize {
         self.core.state.borrow().hits
     }

@@ -6,7 +6,12 @@ use kube::{
     Api,
     api::{ListParams, WatchParams},
 };
-use testenv::{ControlPlane, TestNamespace, audit::Window, eventually, faults::FaultProxy};
+use testenv::{
+    ControlPlane, TestNamespace,
+    audit::Window,
+    eventually,
+    faults::{FaultProxy, Match},
+};
 use tokio::runtime::Handle;
 
 use crate::support::{LIMIT, Scene, client, get};
@@ -63,6 +68,23 @@ fn open_watches(namespace: &TestNamespace, from: Timestamp) -> usize {
     let requests = namespace.control_plane().audit().read("admin", Window::since(from)).unwrap();
     let ours = requests.filter(|request| request.namespace == namespace.name());
     ours.open_watches().get("secrets").copied().unwrap_or(0)
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_leaves_the_api_server_too() {
+    let (scene, from) = (Scene::new("leave").await, Timestamp::now());
+    let open = [scene.watch().await, scene.watch().await];
+    let silence = scene.proxy.on(Match::watch("secrets")).times(1).silence();
+    silence.hit(1).await;
+    eventually("the watches to be open", LIMIT, || async {
+        (open_watches(&scene.namespace, from) == 2).then_some(())
+    })
+    .await;
+    drop(open);
+    eventually("the watches to be closed", LIMIT, || async {
+        (open_watches(&scene.namespace, from) == 0).then_some(())
+    })
+    .await;
 }
 
 #[tokio::test]

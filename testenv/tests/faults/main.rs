@@ -4,6 +4,8 @@
 mod answers;
 mod connections;
 mod crash;
+mod events;
 mod plain;
 mod requests;
 mod support;
+mod watches;

@@ -40,6 +40,7 @@ async fn a_list_and_a_watch_are_the_same_bytes_with_and_without_it() {
 
     let log = scene.proxy.log();
     assert_eq!((log.count("list", "secrets"), log.count("watch", "secrets")), (1, 1));
+    assert_eq!(log.events("secrets").len(), 4);
     assert!(log.entries().iter().all(|entry| !matches!(entry.step, Step::Fault(..))), "{log}");
 }
 

@@ -145,6 +145,27 @@ impl Watch {
             None => "end".to_owned(),
         }
     }
+
+    /// So many events in short.
+    pub(crate) async fn take(&mut self, count: usize) -> Vec<String> {
+        let mut events = Vec::new();
+        for _ in 0..count {
+            events.push(self.next().await);
+        }
+        events
+    }
+
+    pub(crate) async fn next_object(&mut self) -> Secret {
+        match timeout(LIMIT, self.0.next()).await.expect("an event in time").unwrap().unwrap() {
+            WatchEvent::Added(object) | WatchEvent::Modified(object) | WatchEvent::Deleted(object) => object,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Whether nothing comes, not even an end.
+    pub(crate) async fn is_silent(&mut self) -> bool {
+        timeout(SILENCE, self.0.next()).await.is_err()
+    }
 }
 
 fn short(event: &WatchEvent<Secret>) -> String {
