@@ -135,11 +135,36 @@ impl Drop for Process {
     }
 }
 
+/// What a shell does once this process has ended, however it ended.
+#[derive(Debug)]
+pub(crate) struct Afterwards {
+    shell: Child,
+}
+
+impl Afterwards {
+    /// Has `script`, which begins by waiting for the end of its standard input, run with these arguments.
+    pub(crate) fn run(script: &str, arguments: &[&OsStr]) -> Result<Afterwards, Error> {
+        let shell = supervisor(script)
+            .args(arguments)
+            .stdout(Stdio::null())
+            .spawn()
+            .map_err(|source| Error::Spawn { program: "sh".to_owned(), source })?;
+        Ok(Afterwards { shell })
+    }
+}
+
+impl Drop for Afterwards {
+    fn drop(&mut self) {
+        drop(self.shell.stdin.take());
+        let _ = self.shell.wait();
+    }
+}
+
 /// A folder that disappears with this process, however it ends.
 #[derive(Debug)]
 pub struct DataDir {
     path: PathBuf,
-    shell: Child,
+    _removal: Afterwards,
 }
 
 impl DataDir {
@@ -148,24 +173,13 @@ impl DataDir {
         let parent = std::env::temp_dir();
         let path =
             tempfile::Builder::new().prefix("trusted-testenv-").tempdir().map_err(Error::io(parent))?.keep();
-        let shell = supervisor(REMOVE)
-            .arg(&path)
-            .stdout(Stdio::null())
-            .spawn()
-            .map_err(|source| Error::Spawn { program: "sh".to_owned(), source })?;
-        Ok(DataDir { path, shell })
+        let removal = Afterwards::run(REMOVE, &[path.as_os_str()])?;
+        Ok(DataDir { path, _removal: removal })
     }
 
     /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
-    }
-}
-
-impl Drop for DataDir {
-    fn drop(&mut self) {
-        drop(self.shell.stdin.take());
-        let _ = self.shell.wait();
     }
 }
 
