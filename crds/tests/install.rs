@@ -23,11 +23,10 @@ fn repository() -> PathBuf {
 
 /// Output and messages of a kubectl command, run from the clone.
 fn kubectl(plane: &ControlPlane, arguments: &[&str]) -> (String, String) {
-    let kubeconfig = plane.kubeconfig("install", plane.user("admin"), "default").unwrap();
+    let kubeconfig = plane.user_kubeconfig("install", "admin", "default").unwrap();
     let output = Command::new(plane.kubectl())
         .current_dir(repository())
-        .arg("--kubeconfig")
-        .arg(kubeconfig)
+        .env("KUBECONFIG", kubeconfig)
         .args(arguments)
         .output()
         .unwrap();

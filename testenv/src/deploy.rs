@@ -15,12 +15,19 @@ use std::{
 
 use kube::{
     Api, Client,
-    api::{ApiResource, DynamicObject, PostParams},
+    api::{ApiResource, DynamicObject, Patch, PatchParams},
     core::{GroupVersionKind, TypeMeta},
 };
 use serde_json::json;
 
-use crate::{Error, identities::TEST_USERS, rights};
+use crate::{
+    Error,
+    identities::{Run, TEST_USERS},
+    rights,
+};
+
+/// The name under which manifests are applied.
+const MANAGER: &str = "testenv";
 
 /// How long an API server that has just started may refuse manifests.
 const STARTING_TIMEOUT: Duration = Duration::from_secs(10);
@@ -43,8 +50,8 @@ pub(crate) struct Deploy {
 }
 
 impl Deploy {
-    /// Renders CRDs, RBAC and admission policies.
-    pub(crate) fn load(kubectl: &Path) -> Result<Deploy, Error> {
+    /// Renders CRDs, RBAC and admission policies, and gives the users of this run their roles.
+    pub(crate) fn load(kubectl: &Path, run: &Run) -> Result<Deploy, Error> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../deploy");
         let mut deploy = Deploy::default();
         for part in ["crds", "rbac", "admission"] {
@@ -54,26 +61,26 @@ impl Deploy {
             deploy.namespaced.extend(namespaced);
         }
         for (user, role) in TEST_USERS.iter().filter_map(|user| Some((user.name, user.role?))) {
-            deploy.bind(user, role)?;
+            deploy.bind(run, user, role)?;
         }
         Ok(deploy)
     }
 
-    /// Creates what exists once.
+    /// Applies what exists once.
     pub(crate) async fn apply_cluster_scoped(&self, client: &Client) -> Result<(), Error> {
-        create_all(client, None, self.cluster.iter().filter(|object| kind(object) != "Namespace")).await
+        apply_all(client, None, self.cluster.iter().filter(|object| kind(object) != "Namespace")).await
     }
 
-    /// Creates what each namespace has, the test users' Roles included.
+    /// Applies what each namespace has, the test users' Roles included.
     pub(crate) async fn apply_to_namespace(&self, client: &Client, namespace: &str) -> Result<(), Error> {
         let objects: Vec<DynamicObject> =
             self.namespaced.iter().map(|object| moved(object, namespace)).collect();
-        create_all(client, Some(namespace), objects.iter()).await?;
+        apply_all(client, Some(namespace), objects.iter()).await?;
         rights::wait_until_granted(client, namespace, &objects).await
     }
 
     /// Gives a test user the Role `trusted-<role>`, in each namespace or, where it is a ClusterRole, everywhere.
-    fn bind(&mut self, user: &str, role: &str) -> Result<(), Error> {
+    fn bind(&mut self, run: &Run, user: &str, role: &str) -> Result<(), Error> {
         let name = format!("trusted-{role}");
         let named = |object: &&DynamicObject| {
             object.metadata.name.as_ref() == Some(&name) && matches!(kind(object), "Role" | "ClusterRole")
@@ -85,9 +92,9 @@ impl Deploy {
         let group = "rbac.authorization.k8s.io";
         let binding = serde_json::from_value(json!({
             "apiVersion": format!("{group}/v1"), "kind": format!("{role_kind}Binding"),
-            "metadata": {"name": format!("test-user-{user}")},
+            "metadata": {"name": run.named(&format!("test-user-{user}")), "labels": run.labels()},
             "roleRef": {"apiGroup": group, "kind": role_kind, "name": name},
-            "subjects": [{"kind": "User", "apiGroup": group, "name": user}],
+            "subjects": [{"kind": "User", "apiGroup": group, "name": run.user_name(user)}],
         }))
         .map_err(|error| Error::Manifest { name: name.clone(), what: error.to_string() })?;
         if cluster_wide { &mut self.cluster } else { &mut self.namespaced }.push(binding);
@@ -133,15 +140,16 @@ fn render(kubectl: &Path, dir: &Path) -> Result<Vec<DynamicObject>, Error> {
         .map_err(|error| Error::Manifest { name: dir.display().to_string(), what: error.to_string() })
 }
 
-async fn create_all(
+async fn apply_all(
     client: &Client,
     namespace: Option<&str>,
     objects: impl Iterator<Item = &DynamicObject>,
 ) -> Result<(), Error> {
-    futures::future::try_join_all(objects.map(|object| create(client, namespace, object))).await.map(|_| ())
+    futures::future::try_join_all(objects.map(|object| apply(client, namespace, object))).await.map(|_| ())
 }
 
-async fn create(client: &Client, namespace: Option<&str>, object: &DynamicObject) -> Result<(), Error> {
+/// Applies with force: what was there in another version, whoever applied it, is now what `deploy/` says.
+async fn apply(client: &Client, namespace: Option<&str>, object: &DynamicObject) -> Result<(), Error> {
     let name = object.metadata.name.clone().unwrap_or_default();
     let types = object.types.clone().unwrap_or(TypeMeta { api_version: String::new(), kind: String::new() });
     let kind = GroupVersionKind::try_from(&types)
@@ -151,10 +159,10 @@ async fn create(client: &Client, namespace: Option<&str>, object: &DynamicObject
         Some(namespace) => Api::namespaced_with(client.clone(), namespace, &resource),
         None => Api::all_with(client.clone(), &resource),
     };
-    let what = format!("create {} {name}", types.kind);
+    let what = format!("apply {} {name}", types.kind);
     let deadline = Instant::now() + STARTING_TIMEOUT;
     loop {
-        match api.create(&PostParams::default(), object).await {
+        match api.patch(&name, &PatchParams::apply(MANAGER).force(), &Patch::Apply(object)).await {
             Ok(_) => return Ok(()),
             // An API server that has just started refuses for a moment what it cannot decide yet.
             Err(error) if is_starting(&error) && Instant::now() < deadline => {

@@ -25,6 +25,44 @@ pub enum Error {
         /// Names of the missing programs.
         missing: String,
     },
+    /// kubectl was not found, which is all that a cluster that is there already takes.
+    #[error("kubectl was not found; install it, or set KUBEBUILDER_ASSETS to a folder that holds it")]
+    NoKubectl,
+    /// `TRUSTED_TEST_KUBECONFIG` leads nowhere.
+    #[error("TRUSTED_TEST_KUBECONFIG names {}, which cannot be used: {what}", path.display())]
+    Kubeconfig {
+        /// What it names.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// The API server of `TRUSTED_TEST_KUBECONFIG` does not answer.
+    #[error("the API server at {url}, to which TRUSTED_TEST_KUBECONFIG leads, cannot be reached: {why}")]
+    Unreachable {
+        /// Its address.
+        url: String,
+        /// The cause.
+        why: String,
+    },
+    /// The API server of `TRUSTED_TEST_KUBECONFIG` does not know the user.
+    #[error(
+        "the API server at {url}, to which TRUSTED_TEST_KUBECONFIG leads, does not accept its credentials (401)"
+    )]
+    Credentials {
+        /// The server's address.
+        url: String,
+    },
+    /// The user of `TRUSTED_TEST_KUBECONFIG` is not an administrator of the cluster.
+    #[error(
+        "{user}, the user of TRUSTED_TEST_KUBECONFIG, may not do everything at {url}, as the tests' admin must; `kubectl auth \
+         can-i '*' '*' --all-namespaces` has to say yes, as it does with the ClusterRole cluster-admin"
+    )]
+    Rights {
+        /// The server's address.
+        url: String,
+        /// The user's name there.
+        user: String,
+    },
     /// `go build` failed.
     #[error("building {program} failed:\n{output}")]
     Build {

@@ -4,22 +4,19 @@
 //!
 //! Owns: the namespace, which is deleted when the value is dropped; nobody waits for that.
 
-use std::collections::BTreeMap;
+use std::ffi::OsString;
 
-use k8s_openapi::api::{
-    authentication::v1::{TokenRequest, TokenRequestSpec},
-    core::v1::{Namespace, ServiceAccount},
-};
+use k8s_openapi::api::core::v1::Namespace;
 use kube::{
     Api, Client, Config,
     api::{DeleteParams, ObjectMeta, PostParams},
 };
 use trusted_crds::names::MANAGED_NAMESPACE_LABEL;
 
-use crate::{ControlPlane, Error, identities::random_hex};
-
-/// How long a token lasts: longer than any test and any measurement.
-const TOKEN_SECONDS: i64 = 6 * 3600;
+use crate::{
+    ControlPlane, Error,
+    identities::{account_token, account_user, random_id},
+};
 
 /// A labelled namespace with the ServiceAccounts, Roles and RoleBindings of `deploy/rbac`.
 #[derive(Debug)]
@@ -34,8 +31,7 @@ impl TestNamespace {
         control_plane: &'static ControlPlane,
         prefix: &str,
     ) -> Result<TestNamespace, Error> {
-        let random = random_hex().map_err(Error::io("random name"))?;
-        TestNamespace::create_named(control_plane, format!("{prefix}-{}", &random[..8])).await
+        TestNamespace::create_named(control_plane, format!("{prefix}-{}", random_id()?)).await
     }
 
     /// Makes a namespace of this name.
@@ -50,7 +46,8 @@ impl TestNamespace {
 
     async fn fill(&self) -> Result<(), Error> {
         let client = Client::try_from(self.control_plane.admin_config()).map_err(Error::kube("a client"))?;
-        let labels = BTreeMap::from([(MANAGED_NAMESPACE_LABEL.to_owned(), "true".to_owned())]);
+        let mut labels = self.control_plane.labels();
+        labels.insert(MANAGED_NAMESPACE_LABEL.to_owned(), "true".to_owned());
         let namespace = Namespace {
             metadata: ObjectMeta {
                 name: Some(self.name.clone()),
@@ -90,25 +87,18 @@ impl TestNamespace {
 
     /// Like [`TestNamespace::service_account_token`], with an error instead of a panic.
     pub async fn try_service_account_token(&self, account: &str) -> Result<String, Error> {
-        let what = format!("a token for ServiceAccount {account} in namespace {}", self.name);
         let client = Client::try_from(self.control_plane.admin_config()).map_err(Error::kube("a client"))?;
-        let accounts: Api<ServiceAccount> = Api::namespaced(client, &self.name);
-        let spec =
-            TokenRequestSpec { expiration_seconds: Some(TOKEN_SECONDS), ..TokenRequestSpec::default() };
-        let request = TokenRequest { spec: Some(spec), ..TokenRequest::default() };
-        let answer = accounts
-            .create_token_request(account, &PostParams::default(), &request)
-            .await
-            .map_err(Error::kube(what.clone()))?;
-        answer
-            .status
-            .and_then(|status| status.token)
-            .ok_or(Error::Timeout { what, last: "no token".to_owned() })
+        account_token(client, &self.name, account).await
     }
 
-    /// The name under which the audit log knows a ServiceAccount of this namespace.
+    /// The name under which the API server knows a ServiceAccount of this namespace.
     pub fn service_account_user(&self, account: &str) -> String {
-        format!("system:serviceaccount:{}:{account}", self.name)
+        account_user(&self.name, account)
+    }
+
+    /// The name under which the API server knows a test user; other names are told as they are.
+    pub fn user_name<'a>(&self, user: &'a str) -> &'a str {
+        self.control_plane.user_name(user)
     }
 
     /// How the operator reaches the API server: as its ServiceAccount, in this namespace.
@@ -121,9 +111,14 @@ impl TestNamespace {
 
     /// How a test user reaches the API server, with this namespace as the default one.
     pub fn user_config(&self, user: &str) -> Config {
-        let mut config = self.control_plane.config_for_token(self.control_plane.user(user));
+        let mut config = self.control_plane.user_config(user);
         config.default_namespace.clone_from(&self.name);
         config
+    }
+
+    /// A value for KUBECONFIG with which a program acts as a test user in this namespace.
+    pub fn user_kubeconfig(&self, user: &str) -> Result<OsString, Error> {
+        self.control_plane.user_kubeconfig(&format!("{}-{user}", self.name), user, &self.name)
     }
 
     /// A client of a test user (see [`crate::TEST_USERS`]), for the calling runtime.
@@ -141,7 +136,7 @@ impl Drop for TestNamespace {
         let config = self.control_plane.admin_config();
         let name = self.name.clone();
         // The test's runtime may be about to end, hence a thread with a runtime of its own. Where the process ends
-        // first, the control plane goes as a whole.
+        // first, the control plane goes as a whole, or all that bears the label of this run.
         std::thread::spawn(move || {
             let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
                 return;

@@ -50,7 +50,8 @@ async fn a_decision_at_creation_needs_the_verb() {
     assert!(message.contains("only with the verb approve"), "{message}");
     assert!(message.contains("trusted-approver"), "{message}");
     forbidden(create(&namespace, "viewer", &key("k")).await);
-    forbidden(create(&namespace, "approver", &decided("k", "approver")).await);
+    let by_approver = decided("k", namespace.user_name("approver"));
+    forbidden(create(&namespace, "approver", &by_approver).await);
     create(&namespace, "admin", &decided("k", "admin")).await.unwrap();
     let unnamed = AttestationKey {
         metadata: ObjectMeta { generate_name: Some("k-".into()), ..ObjectMeta::default() },
@@ -71,7 +72,8 @@ async fn a_decision_on_a_key_needs_the_verb() {
         APPROVAL_POLICY,
         patch(&keys(&operator(&namespace).await, &namespace), "k", approval(&key, "x")).await,
     );
-    patch(&as_user("approver"), "k", approval(&key, "approver")).await.unwrap();
+    let approver = namespace.user_name("approver");
+    patch(&as_user("approver"), "k", approval(&key, approver)).await.unwrap();
 
     let deny = json!({"spec": {"approval": {"decision": "Denied"}}});
     refused_by(APPROVAL_POLICY, patch(&as_user("editor"), "k", deny.clone()).await);
@@ -85,20 +87,23 @@ async fn nobody_decides_in_the_name_of_another() {
     let namespace = namespace("p1-by").await;
     let key = store(&namespace, &key("k")).await;
     let approver = keys(&namespace.as_user("approver"), &namespace);
+    let (approver_name, admin_name) = (namespace.user_name("approver"), namespace.user_name("admin"));
+    let wanted = format!("spec.approval.by must be your own user name, {approver_name};");
     let message = refused_by(APPROVAL_POLICY, patch(&approver, "k", approval(&key, "alice")).await);
-    assert!(message.contains("spec.approval.by must be your own user name, approver;"), "{message}");
+    assert!(message.contains(&wanted), "{message}");
     let mut nameless = approval(&key, "");
     nameless["spec"]["approval"].as_object_mut().unwrap().remove("by");
     let message = refused_by(APPROVAL_POLICY, patch(&approver, "k", nameless).await);
-    assert!(message.contains("spec.approval.by must be your own user name, approver;"), "{message}");
+    assert!(message.contains(&wanted), "{message}");
     // Whoever overrides the decision of another signs with his own name.
-    patch(&approver, "k", approval(&key, "approver")).await.unwrap();
+    patch(&approver, "k", approval(&key, approver_name)).await.unwrap();
     let admin = keys(&admin(&namespace), &namespace);
     refused_by(
         APPROVAL_POLICY,
         patch(&admin, "k", json!({"spec": {"approval": {"decision": "Denied"}}})).await,
     );
-    patch(&admin, "k", json!({"spec": {"approval": {"decision": "Denied", "by": "admin"}}})).await.unwrap();
+    let denial = json!({"spec": {"approval": {"decision": "Denied", "by": admin_name}}});
+    patch(&admin, "k", denial).await.unwrap();
 }
 
 #[tokio::test]
@@ -176,7 +181,9 @@ async fn the_operators_probe_names_the_policy_among_the_causes() {
 async fn nothing_is_enforced_without_the_label() {
     let namespace = namespace("p1-unlabelled").await;
     let unlabelled: DynamicObject = serde_json::from_value(json!({
-        "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": format!("{}-plain", namespace.name())},
+        "apiVersion": "v1", "kind": "Namespace", "metadata": {
+            "name": format!("{}-plain", namespace.name()), "labels": namespace.control_plane().labels(),
+        },
     }))
     .unwrap();
     let namespaces: kube::Api<k8s_openapi::api::core::v1::Namespace> = kube::Api::all(admin(&namespace));

@@ -121,8 +121,12 @@ async fn approval_may_change() {
     let specs = Specs::of::<AttestationKey>(&namespace);
     let none = json!({"publicKey": KEY});
     // The policy on approvals wants the name of the user who decides.
-    let approved = json!({"publicKey": KEY, "approval": approval()});
-    let denied = with_approval("decision", json!("Denied"));
+    let by_admin = |mut spec: Value| {
+        spec["approval"]["by"] = json!(namespace.user_name("admin"));
+        spec
+    };
+    let approved = by_admin(json!({"publicKey": KEY, "approval": approval()}));
+    let denied = by_admin(with_approval("decision", json!("Denied")));
     specs.accepts_change(none.clone(), approved.clone()).await;
     specs.accepts_change(approved.clone(), denied).await;
     specs.accepts_change(approved, none).await;

@@ -10,20 +10,18 @@ use crate::support::{admin, api, clusters, keys, machines, namespace, operator, 
 
 struct Kubectl {
     program: std::path::PathBuf,
-    kubeconfig: std::path::PathBuf,
+    kubeconfig: std::ffi::OsString,
 }
 
 impl Kubectl {
     fn viewer(namespace: &TestNamespace) -> Kubectl {
-        let plane = namespace.control_plane();
-        let kubeconfig = plane.kubeconfig(namespace.name(), plane.user("viewer"), namespace.name()).unwrap();
-        Kubectl { program: plane.kubectl(), kubeconfig }
+        let kubeconfig = namespace.user_kubeconfig("viewer").unwrap();
+        Kubectl { program: namespace.control_plane().kubectl(), kubeconfig }
     }
 
     fn run(&self, command: &str) -> String {
         let output = Command::new(&self.program)
-            .arg("--kubeconfig")
-            .arg(&self.kubeconfig)
+            .env("KUBECONFIG", &self.kubeconfig)
             .args(command.split(' '))
             .output()
             .unwrap();

@@ -196,7 +196,8 @@ async fn auditor_reads_the_request_counters() {
     let user = format!("auditor-of-{}", namespace.name());
     let rbac = "rbac.authorization.k8s.io";
     let binding: k8s_openapi::api::rbac::v1::ClusterRoleBinding = serde_json::from_value(json!({
-        "metadata": {"name": user}, "roleRef": {"apiGroup": rbac, "kind": "ClusterRole", "name": "trusted-auditor"},
+        "metadata": {"name": user, "labels": namespace.control_plane().labels()},
+        "roleRef": {"apiGroup": rbac, "kind": "ClusterRole", "name": "trusted-auditor"},
         "subjects": [{"kind": "User", "apiGroup": rbac, "name": user}],
     }))
     .unwrap();

@@ -44,7 +44,7 @@ impl Reviewer<'_> {
     }
 }
 
-/// Whether RBAC allows it.
+/// Whether RBAC allows it to a test user, or to anybody by the name that the API server knows.
 pub async fn may(
     reviewer: &Reviewer<'_>,
     user: &str,
@@ -67,7 +67,7 @@ pub async fn may(
         ..ResourceAttributes::default()
     };
     let spec = SubjectAccessReviewSpec {
-        user: Some(user.to_owned()),
+        user: Some(reviewer.namespace.user_name(user).to_owned()),
         resource_attributes: Some(attributes),
         ..SubjectAccessReviewSpec::default()
     };
@@ -95,7 +95,7 @@ pub async fn grant(namespace: &TestNamespace, user: &str, group: &str, resource:
     let binding = json!({
         "apiVersion": format!("{rbac}/v1"), "kind": "RoleBinding", "metadata": {"name": name},
         "roleRef": {"apiGroup": rbac, "kind": "Role", "name": name},
-        "subjects": [{"kind": "User", "apiGroup": rbac, "name": user}],
+        "subjects": [{"kind": "User", "apiGroup": rbac, "name": namespace.user_name(user)}],
     });
     for manifest in [role, binding] {
         create_any(&admin(namespace), namespace.name(), &manifest).await.unwrap();

@@ -36,7 +36,7 @@ fn item(ran: &Ran) -> serde_json::Value {
 
 #[tokio::test]
 async fn an_approval_names_the_key_the_person_and_the_reason() {
-    let (_namespace, stage, approver) = staged("approve").await;
+    let (namespace, stage, approver) = staged("approve").await;
     let key = stage.key("k", Some("node")).await;
     let ran = approver
         .run(&["approve-ak", "k", "-y", "--no-wait", "--reason", "rack 7", "-o", "json"])
@@ -48,7 +48,8 @@ async fn an_approval_names_the_key_the_person_and_the_reason() {
     let approval = decision(&stage, "k").await.unwrap();
     assert_eq!(approval.decision, Decision::Approved);
     assert_eq!(approval.fingerprint, key.to_string());
-    assert_eq!((approval.by.as_deref(), approval.reason.as_deref()), (Some("approver"), Some("rack 7")));
+    let by = namespace.user_name("approver");
+    assert_eq!((approval.by.as_deref(), approval.reason.as_deref()), (Some(by), Some("rack 7")));
     let again = approver.run(&["approve-ak", "k", "-y", "-o", "json"]).await.exits(0);
     assert_eq!(again.json()["items"][0]["result"], "unchanged");
 }
@@ -185,14 +186,14 @@ async fn hand_displaces_hand_only_on_request() {
 
 #[tokio::test]
 async fn a_denial_under_another_name_is_named() {
-    let (_namespace, stage, approver) = staged("twin").await;
+    let (namespace, stage, approver) = staged("twin").await;
     let pem = objects::public_key();
     stage.key_of("twin", Some("a"), &pem).await;
     stage.key_of("k", Some("b"), &pem).await;
     approver.run(&["approve-ak", "twin", "-y", "--no-wait"]).await.exits(0);
     let mut twin = stage.api::<AttestationKey>().get("twin").await.unwrap();
     let approval = twin.spec.approval.as_mut().unwrap();
-    (approval.decision, approval.by) = (Decision::Denied, Some("admin".to_owned()));
+    (approval.decision, approval.by) = (Decision::Denied, Some(namespace.user_name("admin").to_owned()));
     stage.api::<AttestationKey>().replace("twin", &Default::default(), &twin).await.unwrap();
     let refused = item(&approver.run(&["approve-ak", "k", "-y", "--no-wait", "-o", "json"]).await.exits(1));
     assert_eq!(refused["reason"], "DeniedElsewhere");

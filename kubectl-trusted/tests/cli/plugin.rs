@@ -104,8 +104,8 @@ async fn every_way_to_miss_the_cluster_has_its_own_message() {
     let stranger = viewer.run(&["status", "--token", "wrong"]).await.exits(1);
     assert!(stranger.stderr.starts_with("Error from server (Unauthorized): "), "{}", stranger.stderr);
 
-    let url = format!("{}elsewhere", control_plane.url());
-    let missing = viewer.run(&["status", "-s", &url, "--token", control_plane.user("admin")]).await.exits(1);
+    let url = format!("{}/elsewhere", control_plane.url().trim_end_matches('/'));
+    let missing = Plugin::as_user(&namespace, "admin").run(&["status", "-s", &url]).await.exits(1);
     assert!(missing.stderr.starts_with("Error from server (NotInstalled): "), "{}", missing.stderr);
     assert!(missing.stderr.contains("the CRDs are not installed"), "{}", missing.stderr);
     assert!(missing.stderr.contains("kubectl apply -k deploy"), "{}", missing.stderr);
@@ -172,14 +172,15 @@ async fn flags_work_on_either_side_and_impersonation_reaches_the_server() {
     let control_plane = ControlPlane::shared().await;
     let namespace = control_plane.namespace("flags").await;
     let admin = Plugin::as_user(&namespace, "admin");
-    let name = namespace.name();
-    let before = admin.run(&["--as", "viewer", "-n", name, "status"]).await.exits(4);
-    let after = admin.run(&["status", "-n", name, "--as", "viewer"]).await.exits(4);
+    let (name, viewer, nobody) =
+        (namespace.name(), namespace.user_name("viewer"), namespace.user_name("nobody"));
+    let before = admin.run(&["--as", viewer, "-n", name, "status"]).await.exits(4);
+    let after = admin.run(&["status", "-n", name, "--as", viewer]).await.exits(4);
     assert_eq!(before.stdout, after.stdout);
     assert!(!before.stdout.contains("Not visible"), "{}", before.stdout);
-    let nobody = admin.run(&["status", "--as", "nobody"]).await.exits(4);
-    assert!(nobody.stdout.contains("Not visible"), "{}", nobody.stdout);
-    let member = admin.run(&["status", "--as", "nobody", "--as-group", "system:masters"]).await.exits(4);
+    let blind = admin.run(&["status", "--as", nobody]).await.exits(4);
+    assert!(blind.stdout.contains("Not visible"), "{}", blind.stdout);
+    let member = admin.run(&["status", "--as", nobody, "--as-group", "system:masters"]).await.exits(4);
     assert!(!member.stdout.contains("Not visible"), "{}", member.stdout);
     admin.run(&["status", "--as-group", "system:masters"]).await.exits(2);
 }

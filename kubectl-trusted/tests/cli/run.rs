@@ -1,9 +1,10 @@
 //! Runs the binary and keeps what it said.
 
-use std::path::{Path, PathBuf};
+use std::ffi::OsString;
+use std::path::Path;
 use std::process::{Output, Stdio};
 
-use testenv::{ControlPlane, TestNamespace};
+use testenv::TestNamespace;
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 
@@ -12,7 +13,7 @@ pub(crate) const BINARY: &str = env!("CARGO_BIN_EXE_kubectl-trusted");
 /// The binary as one user.
 #[derive(Clone, Debug)]
 pub(crate) struct Plugin {
-    pub(crate) kubeconfig: PathBuf,
+    pub(crate) kubeconfig: OsString,
 }
 
 #[derive(Clone, Debug)]
@@ -55,14 +56,7 @@ pub(crate) fn command() -> Command {
 impl Plugin {
     /// As one of the test users, with this namespace in the context.
     pub(crate) fn as_user(namespace: &TestNamespace, user: &str) -> Plugin {
-        let control_plane = namespace.control_plane();
-        Plugin::with_token(control_plane, control_plane.user(user), namespace.name())
-    }
-
-    pub(crate) fn with_token(control_plane: &ControlPlane, token: &str, namespace: &str) -> Plugin {
-        let name = format!("{namespace}-{}", &token[token.len() - 12..]);
-        let kubeconfig = control_plane.kubeconfig(&name, token, namespace).expect("a kubeconfig");
-        Plugin { kubeconfig }
+        Plugin { kubeconfig: namespace.user_kubeconfig(user).expect("a kubeconfig") }
     }
 
     pub(crate) fn command(&self) -> Command {

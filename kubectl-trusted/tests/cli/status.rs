@@ -199,7 +199,7 @@ async fn names_narrow_what_is_shown() {
 }
 
 /// Lets `nobody` list these resources of our group.
-async fn grant(stage: &Stage, resources: &[&str]) {
+async fn grant(namespace: &TestNamespace, stage: &Stage, resources: &[&str]) {
     let role: Role = serde_json::from_value(json!({
         "metadata": {"name": "part"},
         "rules": [{"apiGroups": ["trusted-execution-clusters.io"], "resources": resources, "verbs": ["list"]}],
@@ -208,7 +208,9 @@ async fn grant(stage: &Stage, resources: &[&str]) {
     let binding: RoleBinding = serde_json::from_value(json!({
         "metadata": {"name": "part"},
         "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "part"},
-        "subjects": [{"kind": "User", "name": "nobody", "apiGroup": "rbac.authorization.k8s.io"}],
+        "subjects": [{
+            "kind": "User", "name": namespace.user_name("nobody"), "apiGroup": "rbac.authorization.k8s.io",
+        }],
     }))
     .unwrap();
     let roles: Api<Role> = stage.api();
@@ -225,7 +227,7 @@ async fn missing_rights_are_named_and_never_healthy() {
     assert_eq!(blind["verdict"], "Unknown");
     assert_eq!(blind["incomplete"].as_array().unwrap().len(), 5);
 
-    grant(&stage, &["machines", "attestationkeys"]).await;
+    grant(&namespace, &stage, &["machines", "attestationkeys"]).await;
     let part = eventually("the right to act", std::time::Duration::from_secs(10), || async {
         let ran = nobody.run(&["status", "-o", "json"]).await;
         (ran.json()["incomplete"].as_array().unwrap().len() == 3).then_some(ran)

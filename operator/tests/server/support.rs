@@ -139,10 +139,9 @@ impl Env {
 
     /// Writes or removes a person's decision, as somebody who may.
     pub async fn decide(&self, key: &AttestationKey, decision: Option<Decision>) {
-        let approver = self.ns.as_user("approver");
-        let approval = decision.map(
-            |decision| json!({ "decision": decision, "fingerprint": fingerprint(key), "by": "approver" }),
-        );
+        let (approver, by) = (self.ns.as_user("approver"), self.ns.user_name("approver"));
+        let approval = decision
+            .map(|decision| json!({ "decision": decision, "fingerprint": fingerprint(key), "by": by }));
         let patch = json!({ "spec": { "approval": approval } });
         Api::<AttestationKey>::namespaced(approver, self.ns.name())
             .patch(&key.name_any(), &PatchParams::default(), &Patch::Merge(&patch))

@@ -5,6 +5,8 @@
 //!
 //! Owns: the cache folder `$XDG_CACHE_HOME/trusted-testenv/<hash of the module files>` and its lock.
 //!
+//! A cluster that is there already takes kubectl alone, and nothing is built for it.
+//!
 //! Must not: download binaries; use programs of another version from the cache (hence the hash in its name).
 
 mod build;
@@ -117,11 +119,15 @@ impl Assets {
             .find(|(known, _)| *known == program)
             .map_or(Path::new(program.name()), |(_, path)| path)
     }
+}
 
-    /// The folder that holds kubectl, for a PATH.
-    pub fn dir(&self) -> &Path {
-        self.path(Program::Kubectl).parent().unwrap_or(Path::new("."))
-    }
+/// kubectl, from `KUBEBUILDER_ASSETS`, the cache folder or PATH. Nothing is built, since it would be built with the rest.
+pub(crate) fn find_kubectl() -> Result<PathBuf, Error> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let given = env::var_os(ASSETS_VARIABLE).map(PathBuf::from);
+    let folders = given.into_iter().chain([cache_dir()?]).chain(env::split_paths(&path));
+    let mut programs = folders.map(|folder| folder.join(Program::Kubectl.name()));
+    programs.find(|program| program.is_file()).ok_or(Error::NoKubectl)
 }
 
 /// The cache folder for the module files as they are now.

@@ -1,4 +1,4 @@
-//! What a fresh control plane is given: a Node, our CRDs and our admission policies.
+//! What a control plane is given: our CRDs and our admission policies, and a Node where it is our own.
 
 use std::{fmt::Debug, time::Duration};
 
@@ -10,20 +10,26 @@ use kube::{
     api::{ListParams, PostParams},
 };
 use serde_json::json;
+use trusted_crds::GROUP;
 
 use super::probe;
-use crate::{Error, deploy::Deploy, eventually::poll};
+use crate::{Error, deploy::Deploy, eventually::poll, identities::Run};
 
 /// How long the parts of the control plane may take to act on what they are given.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Creates CRDs, policies and what else exists once, and waits until it is in force.
+/// Applies CRDs, policies and what else exists once, and waits until it is in force.
 ///
 /// `prober` acts as a user without any right but those that the probes grant.
-pub(super) async fn manifests(admin: &Client, prober: &Client, deploy: &Deploy) -> Result<(), Error> {
+pub(super) async fn manifests(
+    admin: &Client,
+    prober: &Client,
+    deploy: &Deploy,
+    run: &Run,
+) -> Result<(), Error> {
     deploy.apply_cluster_scoped(admin).await?;
     wait_for_definitions(admin).await?;
-    probe::wait_until_enforced(admin, prober).await
+    probe::wait_until_enforced(admin, prober, run).await
 }
 
 /// One Node for all pods, which kwok brings to life.
@@ -54,7 +60,7 @@ async fn wait_for_definitions(client: &Client) -> Result<(), Error> {
         let pending: Vec<String> = list
             .items
             .iter()
-            .filter(|crd| !established(crd))
+            .filter(|crd| crd.spec.group == GROUP && !established(crd))
             .filter_map(|crd| crd.metadata.name.clone())
             .collect();
         if pending.is_empty() { Ok(()) } else { Err(pending.join(", ")) }

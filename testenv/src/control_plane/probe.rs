@@ -3,7 +3,7 @@
 //! Purpose: the API server takes a moment to compile a policy, and a test that ran before would see what the policy
 //! forbids succeed.
 //!
-//! Owns: the namespace `testenv-probe`, which is gone again when the control plane is ready.
+//! Owns: the namespace `testenv-probe-...`, which is gone again when the control plane is ready.
 
 use k8s_openapi::api::core::v1::Namespace;
 use kube::{
@@ -15,9 +15,12 @@ use serde_json::{Value, json};
 use trusted_crds::{API_VERSION, GROUP, names::MANAGED_NAMESPACE_LABEL};
 
 use super::install::{TIMEOUT, object};
-use crate::{Error, eventually::poll, identities::PROBE, objects};
-
-const NAMESPACE: &str = "testenv-probe";
+use crate::{
+    Error,
+    eventually::poll,
+    identities::{PROBE, Run},
+    objects,
+};
 
 /// Something that a policy must refuse to a user who holds the plain rights.
 struct Probe {
@@ -27,8 +30,9 @@ struct Probe {
 }
 
 /// Tries what each policy forbids until it is refused by the policy.
-pub(super) async fn wait_until_enforced(admin: &Client, prober: &Client) -> Result<(), Error> {
-    prepare(admin).await?;
+pub(super) async fn wait_until_enforced(admin: &Client, prober: &Client, run: &Run) -> Result<(), Error> {
+    let namespace = run.named("testenv-probe");
+    prepare(admin, &namespace, run).await?;
     let fingerprint = format!("sha256:{}", "0".repeat(64));
     let approval = json!({"decision": "Denied", "fingerprint": fingerprint, "by": PROBE});
     let key = |name: &str| {
@@ -41,7 +45,7 @@ pub(super) async fn wait_until_enforced(admin: &Client, prober: &Client) -> Resu
         "apiVersion": API_VERSION, "kind": "TrustedExecutionCluster", "metadata": {"name": "probe"}, "spec": {},
     });
     let secret = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "ak-probe"}});
-    create(admin, &key("denied"), &PostParams::default())
+    create(admin, &namespace, &key("denied"), &PostParams::default())
         .await
         .map_err(Error::kube("create a denied key"))?;
     let probes = [
@@ -50,19 +54,20 @@ pub(super) async fn wait_until_enforced(admin: &Client, prober: &Client) -> Resu
         Probe { policy: "creating a cluster that approves automatically", delete: false, object: cluster },
         Probe { policy: "writing a binding Secret", delete: false, object: secret },
     ];
-    futures::future::try_join_all(probes.iter().map(|probe| refused(prober, probe))).await?;
+    futures::future::try_join_all(probes.iter().map(|probe| refused(prober, &namespace, probe))).await?;
     Api::<Namespace>::all(admin.clone())
-        .delete(NAMESPACE, &DeleteParams::background())
+        .delete(&namespace, &DeleteParams::background())
         .await
         .map(|_| ())
         .map_err(Error::kube("delete the probe's namespace"))
 }
 
 /// The namespace, and a Role with the plain rights but none of the custom verbs.
-async fn prepare(admin: &Client) -> Result<(), Error> {
+async fn prepare(admin: &Client, name: &str, run: &Run) -> Result<(), Error> {
+    let mut labels = run.labels();
+    labels.insert(MANAGED_NAMESPACE_LABEL.to_owned(), "true".to_owned());
     let namespace: Namespace = object(json!({
-        "apiVersion": "v1", "kind": "Namespace",
-        "metadata": {"name": NAMESPACE, "labels": {MANAGED_NAMESPACE_LABEL: "true"}},
+        "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels},
     }))?;
     Api::<Namespace>::all(admin.clone())
         .create(&PostParams::default(), &namespace)
@@ -79,10 +84,10 @@ async fn prepare(admin: &Client) -> Result<(), Error> {
     let binding = json!({
         "apiVersion": format!("{rbac}/v1"), "kind": "RoleBinding", "metadata": {"name": PROBE},
         "roleRef": {"apiGroup": rbac, "kind": "Role", "name": PROBE},
-        "subjects": [{"kind": "User", "apiGroup": rbac, "name": PROBE}],
+        "subjects": [{"kind": "User", "apiGroup": rbac, "name": run.user_name(PROBE)}],
     });
     for manifest in [role, binding] {
-        create(admin, &manifest, &PostParams::default())
+        create(admin, name, &manifest, &PostParams::default())
             .await
             .map_err(Error::kube("create the probe's rights"))?;
     }
@@ -90,12 +95,13 @@ async fn prepare(admin: &Client) -> Result<(), Error> {
 }
 
 /// Waits until the policy refuses. A refusal by RBAC does not count: the Role takes a moment, too.
-async fn refused(prober: &Client, probe: &Probe) -> Result<(), Error> {
+async fn refused(prober: &Client, namespace: &str, probe: &Probe) -> Result<(), Error> {
     poll(&format!("the admission policy against {} to act", probe.policy), TIMEOUT, || async {
         let answer = match probe.delete {
-            true => delete(prober, &probe.object).await,
+            true => delete(prober, namespace, &probe.object).await,
             false => {
-                create(prober, &probe.object, &PostParams { dry_run: true, ..PostParams::default() }).await
+                let dry_run = PostParams { dry_run: true, ..PostParams::default() };
+                create(prober, namespace, &probe.object, &dry_run).await
             }
         };
         match answer {
@@ -107,19 +113,24 @@ async fn refused(prober: &Client, probe: &Probe) -> Result<(), Error> {
     .await
 }
 
-async fn create(client: &Client, value: &Value, params: &PostParams) -> Result<(), kube::Error> {
+async fn create(
+    client: &Client,
+    namespace: &str,
+    value: &Value,
+    params: &PostParams,
+) -> Result<(), kube::Error> {
     let object: DynamicObject = serde_json::from_value(value.clone()).map_err(kube::Error::SerdeError)?;
-    api(client, value).create(params, &object).await.map(|_| ())
+    api(client, namespace, value).create(params, &object).await.map(|_| ())
 }
 
-async fn delete(client: &Client, value: &Value) -> Result<(), kube::Error> {
+async fn delete(client: &Client, namespace: &str, value: &Value) -> Result<(), kube::Error> {
     let name = value["metadata"]["name"].as_str().unwrap_or_default();
-    api(client, value).delete(name, &DeleteParams::default().dry_run()).await.map(|_| ())
+    api(client, namespace, value).delete(name, &DeleteParams::default().dry_run()).await.map(|_| ())
 }
 
-fn api(client: &Client, value: &Value) -> Api<DynamicObject> {
+fn api(client: &Client, namespace: &str, value: &Value) -> Api<DynamicObject> {
     let text = |field: &str| value[field].as_str().unwrap_or_default();
     let (group, version) = text("apiVersion").split_once('/').unwrap_or(("", text("apiVersion")));
     let resource = ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, text("kind")));
-    Api::namespaced_with(client.clone(), NAMESPACE, &resource)
+    Api::namespaced_with(client.clone(), namespace, &resource)
 }

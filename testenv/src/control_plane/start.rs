@@ -4,14 +4,15 @@ use std::{fs, sync::Mutex, time::Duration};
 
 use kube::Client;
 
-use super::{ControlPlane, Endpoint, components, install, write_kubeconfig};
+use super::{ControlPlane, Ground, components, install, runtime};
 use crate::{
     Error,
     assets::{Assets, Program},
     certificates,
     deploy::Deploy,
+    endpoint::Endpoint,
     eventually::poll,
-    identities::{CONTROLLER_MANAGER, KWOK, PROBE, SCHEDULER, Tokens},
+    identities::{ADMIN, CONTROLLER_MANAGER, KWOK, PROBE, Run, SCHEDULER, Tokens},
     layout::Layout,
     process::{DataDir, Process},
 };
@@ -24,8 +25,6 @@ const LOG_LINES: usize = 20;
 
 /// Starts everything and waits until it is ready.
 pub(super) fn attempt(assets: &Assets) -> Result<ControlPlane, Error> {
-    // Another crate of the test binary may have installed a provider already; both are ring.
-    let _ = rustls::crypto::ring::default_provider().install_default();
     let data = DataDir::create()?;
     let layout = Layout::create(data.path())?;
     let authority = certificates::write(&layout)?;
@@ -36,29 +35,26 @@ pub(super) fn attempt(assets: &Assets) -> Result<ControlPlane, Error> {
         fs::write(&path, text).map_err(Error::io(path))?;
     }
     let ports = components::Ports::choose()?;
-    let url = format!("https://127.0.0.1:{}", ports.api_server)
-        .parse()
-        .map_err(|error| Error::io("the API server's address")(std::io::Error::other(error)))?;
-    let endpoint = Endpoint { url, authority };
+    let url = format!("https://127.0.0.1:{}", ports.api_server);
+    let token = tokens.get(ADMIN).unwrap_or_default();
+    let endpoint = Endpoint::new(&url, (&layout.authority(), authority), token)?;
+    let run = Run::new()?;
     let mut processes = vec![
         start(&layout, "etcd", &components::etcd(assets, &layout, ports))?,
         start(&layout, "kube-apiserver", &components::api_server(assets, &layout, ports))?,
     ];
     // Rendering the manifests takes as long as the API server needs to come up.
-    let deploy = Deploy::load(assets.path(Program::Kubectl))?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(Error::io("a runtime for the start"))?;
+    let deploy = Deploy::load(assets.path(Program::Kubectl), &run)?;
+    let runtime = runtime()?;
     let connect = |user: &str| {
         let token = tokens.get(user).unwrap_or_default();
-        Client::try_from(endpoint.config(token)).map_err(Error::kube("a client"))
+        Client::try_from(endpoint.with_token(token)).map_err(Error::kube("a client"))
     };
     runtime.block_on(async {
-        let (admin, prober) = (connect("admin")?, connect(PROBE)?);
+        let (admin, prober) = (connect(ADMIN)?, connect(PROBE)?);
         wait_for("/readyz/poststarthook/crd-informer-synced", &admin, &mut processes).await?;
         // Manifests take effect while the API server is still busy with its own roles; the others need those.
-        let manifests = install::manifests(&admin, &prober, &deploy);
+        let manifests = install::manifests(&admin, &prober, &deploy, &run);
         let others = async {
             wait_for("/readyz", &admin, &mut processes).await?;
             processes.extend(start_others(assets, &layout, &endpoint, &tokens)?);
@@ -69,9 +65,10 @@ pub(super) fn attempt(assets: &Assets) -> Result<ControlPlane, Error> {
         manifests.and(others)
     })?;
     Ok(ControlPlane {
-        processes: Mutex::new(processes),
-        assets: assets.clone(),
+        ground: Ground::Own { processes: Mutex::new(processes) },
+        kubectl: assets.path(Program::Kubectl).to_owned(),
         endpoint,
+        run,
         tokens,
         deploy,
         layout,
@@ -87,8 +84,8 @@ fn start_others(
     tokens: &Tokens,
 ) -> Result<Vec<Process>, Error> {
     let kubeconfig = |component: &str, user: &str| {
-        let token = tokens.get(user).unwrap_or_default();
-        write_kubeconfig(layout, endpoint, component, token, "default")
+        let path = layout.kubeconfig(component);
+        endpoint.write_kubeconfig(&path, tokens.get(user).unwrap_or_default(), "default").map(|()| path)
     };
     let controller_manager = kubeconfig("kube-controller-manager", CONTROLLER_MANAGER)?;
     let scheduler = kubeconfig("kube-scheduler", SCHEDULER)?;

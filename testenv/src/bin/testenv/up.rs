@@ -13,15 +13,14 @@ const NAMESPACE: &str = "trusted";
 pub(crate) async fn run() -> Result<ExitCode, Failure> {
     let control_plane = start().await?;
     let namespace = control_plane.named_namespace(NAMESPACE).await?;
-    let admin = control_plane.kubeconfig("admin", control_plane.user("admin"), NAMESPACE)?;
     let token = namespace.try_service_account_token("trusted-operator").await?;
     let operator = control_plane.kubeconfig("trusted-operator", &token, NAMESPACE)?;
     let mut users = Vec::new();
     for user in TEST_USERS {
-        control_plane.kubeconfig(user.name, control_plane.user(user.name), NAMESPACE)?;
+        control_plane.user_kubeconfig(user.name, user.name, NAMESPACE)?;
         users.push(user.name);
     }
-    let folder = admin.parent().unwrap_or(&admin).display();
+    let folder = operator.parent().unwrap_or(&operator).display();
     output::line(&format!("API server   {}", control_plane.url()));
     output::line(&format!(
         "namespace    {NAMESPACE}, with the CRDs, Roles and admission policies of deploy/"
@@ -35,7 +34,7 @@ pub(crate) async fn run() -> Result<ExitCode, Failure> {
         operator.display()
     ));
     output::line("");
-    output::line(&format!("export KUBECONFIG={}", admin.display()));
+    output::line(&format!("export KUBECONFIG={folder}/admin.yaml"));
     stay().await
 }
 

@@ -75,7 +75,7 @@ struct RequestCounts {
 pub(crate) async fn run(args: &DemoArgs) -> Result<ExitCode, Failure> {
     let bench = Bench::prepare(NAMESPACE).await?;
     let began = Instant::now();
-    let admin = bench.control_plane.kubeconfig("admin", bench.control_plane.user("admin"), NAMESPACE)?;
+    let admin = bench.namespace.user_kubeconfig("admin")?;
     let shell = Shell::new(&bench, admin.clone(), args.json)?;
     let fleet = Fleet::write(shell.folder())?;
     let (operator, _) = bench.start_operator().await?;

@@ -19,7 +19,7 @@ use crate::{bench::Bench, failure::Failure, output};
 pub(super) struct Shell {
     folder: PathBuf,
     programs: PathBuf,
-    kubeconfig: PathBuf,
+    kubeconfig: OsString,
     silent: bool,
 }
 
@@ -31,7 +31,7 @@ struct Status {
 
 impl Shell {
     /// Makes the folder; it goes with the control plane.
-    pub(super) fn new(bench: &Bench, kubeconfig: PathBuf, silent: bool) -> Result<Shell, Failure> {
+    pub(super) fn new(bench: &Bench, kubeconfig: OsString, silent: bool) -> Result<Shell, Failure> {
         let data = bench.control_plane.logs().parent().map(Path::to_owned).unwrap_or_default();
         let (folder, programs) = (data.join("demo"), data.join("bin"));
         for new in [&folder, &programs] {
