@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use testenv::existing_cluster;
 
 use crate::{
     demo::{self, DemoArgs},
@@ -46,11 +47,29 @@ enum Scenario {
 
 /// Runs what was asked for.
 pub(crate) async fn run(cli: Cli) -> Result<ExitCode, Failure> {
+    if let Some(refusal) = refusal(&cli.command).filter(|_| existing_cluster().is_some()) {
+        return Err(Failure::Unexpected(refusal.to_owned()));
+    }
     match cli.command {
         Command::Up => up::run().await,
         Command::Demo(args) => Box::pin(demo::run(&args)).await,
         Command::Scenario(Scenario::Calls(args)) => Box::pin(calls::run(&args)).await,
         Command::Scenario(Scenario::Latency(args)) => Box::pin(latency::run(&args)).await,
         Command::Scenario(Scenario::Sync(args)) => Box::pin(sync::run(&args)).await,
+    }
+}
+
+/// Why a command cannot be run on a cluster that is there already.
+fn refusal(command: &Command) -> Option<&'static str> {
+    match command {
+        Command::Up => Some(
+            "`up` starts a control plane of its own, but TRUSTED_TEST_KUBECONFIG names a cluster that runs already; \
+             unset it",
+        ),
+        Command::Demo(_) => None,
+        Command::Scenario(_) => Some(
+            "scenarios count requests in the API server's audit log, which the cluster of TRUSTED_TEST_KUBECONFIG does \
+             not show; unset it",
+        ),
     }
 }

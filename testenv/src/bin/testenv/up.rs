@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use testenv::{ControlPlane, TEST_USERS, assets::Assets, progress::Progress};
+use testenv::{ControlPlane, TEST_USERS, assets::Assets, existing_cluster, progress::Progress};
 
 use crate::{failure::Failure, output};
 
@@ -38,8 +38,14 @@ pub(crate) async fn run() -> Result<ExitCode, Failure> {
     stay().await
 }
 
-/// Starts the control plane, with progress.
+/// Starts the control plane, or takes the cluster that is there already, with progress.
 pub(crate) async fn start() -> Result<&'static ControlPlane, Failure> {
+    if existing_cluster().is_some() {
+        let progress = Progress::steps(1, "making the cluster of TRUSTED_TEST_KUBECONFIG ready");
+        let control_plane = ControlPlane::try_shared().await?;
+        progress.finish(&format!("the cluster at {} is ready", control_plane.url()));
+        return Ok(control_plane);
+    }
     // A build shows a progress of its own, so it must be over before the next one begins.
     let found = tokio::task::spawn_blocking(Assets::find).await;
     found.map_err(|error| Failure::Unexpected(error.to_string()))??;

@@ -45,10 +45,12 @@ impl Fleet {
     }
 
     /// The command that approves the waiting key, and only if it is still the one that was looked at.
-    pub(super) fn approval(&self) -> String {
+    pub(super) fn approval(&self, wait: bool) -> String {
         format!(
-            "kubectl trusted approve-ak {WAITING} --yes --expect-fingerprint {} --reason 'label on the spare machine'",
-            self.waiting_fingerprint
+            "kubectl trusted approve-ak {WAITING} --yes --expect-fingerprint {} --reason 'label on the spare \
+             machine'{}",
+            self.waiting_fingerprint,
+            if wait { "" } else { " --no-wait" }
         )
     }
 }

@@ -52,7 +52,8 @@ struct Report {
     verdict: String,
     machines: usize,
     keys: Counts,
-    operator_requests: RequestCounts,
+    /// Nothing where there is no audit log.
+    operator_requests: Option<RequestCounts>,
     seconds: f64,
 }
 
@@ -79,7 +80,8 @@ pub(crate) async fn run(args: &DemoArgs) -> Result<ExitCode, Failure> {
     let shell = Shell::new(&bench, admin.clone(), args.json)?;
     let fleet = Fleet::write(shell.folder())?;
     let (operator, _) = bench.start_operator().await?;
-    let demo = Demo { bench: &bench, shell: &shell, fleet: &fleet };
+    let own = bench.control_plane.try_audit().is_some();
+    let demo = Demo { bench: &bench, shell: &shell, fleet: &fleet, own };
     demo.play().await?;
     let (report, broken) = demo.report(&operator, began).await?;
     let (folder, plugin) = (shell.path(), admin.display());
@@ -101,12 +103,20 @@ struct Demo<'a> {
     bench: &'a Bench,
     shell: &'a Shell,
     fleet: &'a Fleet,
+    /// Whether the control plane is our own: with an audit log, and with nodes on which Trustee is sure to run.
+    own: bool,
 }
 
 impl Demo<'_> {
     /// What a person types, in order.
     async fn play(&self) -> Result<(), Failure> {
         let shell = self.shell;
+        if !self.own {
+            shell.say(
+                "This cluster was here before. It shows no audit log, so nothing is counted; and whether Trustee's image \
+                 runs on its nodes is not waited for.",
+            );
+        }
         shell.say("A cluster, an image to boot, two machines, and the keys that they registered.");
         shell.run("kubectl apply -f cluster.yaml -f image.yaml -f machines.yaml -f keys.yaml", &[0]).await?;
         self.wait_for(&[
@@ -127,11 +137,16 @@ impl Demo<'_> {
         shell.say(
             "One key waits for a person, who has compared its fingerprint with the spare machine's label.",
         );
-        shell.run(&self.snapshot("before.json"), &[0]).await?;
-        shell.run(&self.fleet.approval(), &[0]).await?;
+        if self.own {
+            shell.run(&self.snapshot("before.json"), &[0]).await?;
+        }
+        shell.run(&self.fleet.approval(self.own), &[0]).await?;
         self.wait_for(&[(fleet::WAITING, reason::MANUALLY_APPROVED)]).await?;
         self.wait_for_delivery(&[fleet::MATCHING[0], fleet::MATCHING[1], fleet::WAITING]).await?;
         shell.run("kubectl trusted status", &[0, 3]).await?;
+        if !self.own {
+            return Ok(());
+        }
 
         shell.say("And what did that approval cost the API server, by the API server's own audit log?");
         shell.run(&self.snapshot("after.json"), &[0]).await?;
@@ -144,7 +159,8 @@ impl Demo<'_> {
     }
 
     async fn keys(&self) -> Result<BTreeMap<String, AttestationKey>, kube::Error> {
-        let keys: Api<AttestationKey> = Api::namespaced(self.bench.admin.clone(), NAMESPACE);
+        let keys: Api<AttestationKey> =
+            Api::namespaced(self.bench.admin.clone(), self.bench.namespace.name());
         let keys = keys.list(&ListParams::default()).await?;
         Ok(keys.into_iter().map(|key| (key.metadata.name.clone().unwrap_or_default(), key)).collect())
     }
@@ -164,10 +180,10 @@ impl Demo<'_> {
         Ok(())
     }
 
-    /// Waits until Trustee runs with these keys.
+    /// Waits until Trustee runs with these keys, or, where its pods may not run at all, is told to.
     async fn wait_for_delivery(&self, names: &[&str]) -> Result<(), Failure> {
         let progress = Progress::short("waiting for Trustee to run with the trusted keys");
-        let deployments = Api::namespaced(self.bench.admin.clone(), NAMESPACE);
+        let deployments = Api::namespaced(self.bench.admin.clone(), self.bench.namespace.name());
         let keys = self.keys().await.map_err(Failure::kube("list the keys"))?;
         poll("Trustee to run with the trusted keys", TIMEOUT, || async {
             let deployment = deployments.get(TRUSTEE_DEPLOYMENT).await.map_err(|error| error.to_string())?;
@@ -178,7 +194,7 @@ impl Demo<'_> {
             };
             match names.iter().find(|name| !has(name)) {
                 Some(name) => Err(format!("{name} is missing")),
-                None if delivered.rolled_out => Ok(()),
+                None if delivered.rolled_out || !self.own => Ok(()),
                 None => Err("rolling out".to_owned()),
             }
         })
@@ -197,19 +213,16 @@ impl Demo<'_> {
                 KeyState::Refused => keys.refused += 1,
             }
         }
-        let work = self.bench.requests(Window::since(operator.started)).await?.work();
-        let count = |verb| work.filter(|request| request.verb == verb).total();
-        let requests = RequestCounts {
-            get: count("get"),
-            list: count("list"),
-            watch: count("watch"),
-            write: work.writes(),
+        let requests = match self.own {
+            true => Some(self.requests(operator).await?),
+            false => None,
         };
+        let gets = requests.as_ref().map_or(0, |requests| requests.get);
         let mut broken = Broken::default();
         broken.unless((keys.trusted, keys.pending, keys.refused) == (3, 0, 1), || {
             format!("3 keys are to be trusted and 1 refused, but it is {keys:?}")
         });
-        broken.unless(requests.get == 0, || format!("the operator sent {} GET requests", requests.get));
+        broken.unless(gets == 0, || format!("the operator sent {gets} GET requests"));
         broken.unless(verdict != "Unknown", || "the verdict is Unknown".to_owned());
         let report = Report {
             ok: broken.is_empty(),
@@ -221,22 +234,34 @@ impl Demo<'_> {
         };
         Ok((report, broken))
     }
+
+    /// What the operator asked of the API server.
+    async fn requests(&self, operator: &Operator) -> Result<RequestCounts, Failure> {
+        let work = self.bench.requests(Window::since(operator.started)).await?.work();
+        let count = |verb| work.filter(|request| request.verb == verb).total();
+        Ok(RequestCounts {
+            get: count("get"),
+            list: count("list"),
+            watch: count("watch"),
+            write: work.writes(),
+        })
+    }
 }
 
 impl Report {
     fn in_words(&self) -> String {
         let Report { ok, verdict, machines, keys, operator_requests: requests, seconds } = self;
         let outcome = if *ok { "Done" } else { "FAILED" };
+        let requests = requests.as_ref().map_or(
+            "The operator's requests were not counted, since there is no audit log.".to_owned(),
+            |RequestCounts { get, list, watch, write }| {
+                format!("The operator sent {get} GET, {list} LIST, {watch} WATCH and {write} writes.")
+            },
+        );
         format!(
             "\n{outcome} in {seconds:.0} s: {machines} machines; {} keys trusted, {} pending, {} refused; verdict \
-             {verdict}. The operator sent {} GET, {} LIST, {} WATCH and {} writes.",
-            keys.trusted,
-            keys.pending,
-            keys.refused,
-            requests.get,
-            requests.list,
-            requests.watch,
-            requests.write,
+             {verdict}. {requests}",
+            keys.trusted, keys.pending, keys.refused,
         )
     }
 }

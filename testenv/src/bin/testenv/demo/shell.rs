@@ -40,9 +40,10 @@ impl Shell {
         let links = [
             (bench.control_plane.kubectl(), programs.join("kubectl")),
             (bench.programs.plugin.clone(), programs.join("kubectl-trusted")),
-            (bench.control_plane.audit().path().to_owned(), folder.join("audit.json")),
         ];
-        for (original, link) in links {
+        let audit = bench.control_plane.try_audit();
+        let audit = audit.map(|audit| (audit.path().to_owned(), folder.join("audit.json")));
+        for (original, link) in links.into_iter().chain(audit) {
             symlink(original, &link).map_err(Failure::io(link.display().to_string()))?;
         }
         Ok(Shell { folder, programs, kubeconfig, silent })
