@@ -38,6 +38,7 @@ fn kubectl(plane: &ControlPlane, arguments: &[&str]) -> (String, String) {
 
 #[tokio::test]
 async fn everything_applies_and_applies_again_without_a_change() {
+    testenv::needs!(OwnCluster, SimulatedNodes);
     let plane = ControlPlane::shared().await;
     for what in [["-f", "crds/"], ["-k", "deploy/"]] {
         kubectl(plane, &["apply", "--server-side", "--force-conflicts", what[0], what[1]]);
@@ -58,6 +59,7 @@ async fn everything_applies_and_applies_again_without_a_change() {
 
 #[tokio::test]
 async fn operator_pod_is_restricted() {
+    testenv::needs!(OwnCluster);
     let plane = ControlPlane::shared().await;
     let (rendered, _) = kubectl(plane, &["kustomize", "deploy/operator"]);
     let deployment: Deployment = serde_saphyr::from_str(&rendered).unwrap();

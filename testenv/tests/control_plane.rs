@@ -24,6 +24,7 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 
 #[tokio::test]
 async fn a_deployment_rolls_out_and_a_job_completes() {
+    testenv::needs!(SimulatedNodes);
     let cp = ControlPlane::shared().await;
     let ns = cp.namespace("rollout").await;
     let deployments: Api<Deployment> = Api::namespaced(cp.admin(), ns.name());
@@ -56,6 +57,7 @@ async fn a_deployment_rolls_out_and_a_job_completes() {
 
 #[tokio::test]
 async fn the_audit_log_counts_the_requests_that_were_made() {
+    testenv::needs!(AuditLog);
     let cp = ControlPlane::shared().await;
     let ns = cp.namespace("audit").await;
     let from = jiff::Timestamp::now();
@@ -88,6 +90,7 @@ async fn the_audit_log_counts_the_requests_that_were_made() {
 
 #[tokio::test]
 async fn an_open_watch_shows_as_open() {
+    testenv::needs!(AuditLog);
     let cp = ControlPlane::shared().await;
     let ns = cp.namespace("watch").await;
     let from = jiff::Timestamp::now();

@@ -55,6 +55,7 @@ fn assert_nothing_is_left(data: &Path) {
 
 #[test]
 fn a_killed_parent_leaves_neither_processes_nor_data() {
+    testenv::needs!(OwnCluster);
     let (mut child, data) = up();
     let running = processes(&data);
     for program in ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok"] {
@@ -67,6 +68,7 @@ fn a_killed_parent_leaves_neither_processes_nor_data() {
 
 #[test]
 fn an_interrupted_parent_leaves_neither_processes_nor_data() {
+    testenv::needs!(OwnCluster);
     let (mut child, data) = up();
     let status = Command::new("sh")
         .args(["-c", r#"kill -INT "$1""#, "kill", &child.id().to_string()])

@@ -24,6 +24,7 @@ fn widget(name: &str, size: &serde_json::Value) -> DynamicObject {
 
 #[tokio::test]
 async fn a_malformed_object_costs_only_itself_in_a_list_and_in_a_watch() {
+    testenv::needs!(OwnCluster);
     let scene = Scene::new("malformed", &[("cachelib.test", "widgets", READ)]).await;
     install(scene.control_plane, "widgets", "Widget").await;
     let api = untyped(&scene);
@@ -61,6 +62,7 @@ async fn a_malformed_object_costs_only_itself_in_a_list_and_in_a_watch() {
 
 #[tokio::test]
 async fn a_single_list_names_malformed_objects_too() {
+    testenv::needs!(OwnCluster);
     let scene = Scene::new("oneshot", &[("cachelib.test", "widgets", READ)]).await;
     install(scene.control_plane, "widgets", "Widget").await;
     let api = untyped(&scene);

@@ -65,6 +65,7 @@ async fn a_forbidden_kind_is_named_leaves_others_live_and_heals() {
 
 #[tokio::test]
 async fn a_kind_that_is_installed_later_is_found() {
+    testenv::needs!(OwnCluster);
     let scene = Scene::new("later", &[("cachelib.test", "gadgets", READ)]).await;
     let mut builder = scene.builder();
     let gadgets = builder.cache::<Gadget>(scene.source()).build().unwrap();

@@ -54,6 +54,7 @@ fn row(verb: &str, group: &str, resource: &str, code: u16) -> (String, String, S
 
 #[tokio::test]
 async fn a_start_is_pages_and_one_watch_per_kind_and_rest_is_free() {
+    testenv::needs!(AuditLog);
     let rights = [("", "configmaps", READ), ("", "secrets", READ), ("", "services", READ)];
     let scene = Scene::new("requests", &rights).await;
     let api = scene.admin::<ConfigMap>();
@@ -104,6 +105,7 @@ async fn a_start_is_pages_and_one_watch_per_kind_and_rest_is_free() {
 
 #[tokio::test]
 async fn every_request_is_counted_as_the_audit_log_names_it() {
+    testenv::needs!(AuditLog);
     let verbs: &[&str] = &["list", "watch", "get", "create", "update", "patch", "delete", "deletecollection"];
     let scene = Scene::new("counter", &[("", "configmaps", verbs), ("", "services", &["get"])]).await;
     let (clients, counter) = scene.clients();

@@ -231,6 +231,7 @@ async fn the_deadline_says_where_it_stopped_and_why() {
 
 #[tokio::test]
 async fn the_effect_is_followed_until_trustee_has_the_key() {
+    testenv::needs!(SimulatedNodes);
     let (_namespace, stage, approver) = staged("follow").await;
     let key = stage.key("k", Some("node")).await;
     stage.trustee(&[], &[]).await;
@@ -275,6 +276,7 @@ async fn a_decision_against_it_ends_the_wait() {
 
 #[tokio::test]
 async fn a_wait_costs_no_more_requests_the_longer_it_takes() {
+    testenv::needs!(AuditLog);
     let (namespace, stage, approver) = staged("waiting").await;
     stage.key("k", Some("node")).await;
     let before = Timestamp::now();

@@ -234,6 +234,7 @@ async fn a_log_given_for_a_snapshot_is_told_apart() {
 
 #[tokio::test]
 async fn the_api_servers_own_counters_show_what_was_added() {
+    testenv::needs!(OwnCluster);
     let control_plane = ControlPlane::shared().await;
     let namespace = control_plane.namespace("metrics").await;
     let auditor = Plugin::as_user(&namespace, "auditor");

@@ -41,6 +41,7 @@ async fn verdict(plugin: &Plugin, verdict: &str) -> serde_json::Value {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn from_a_waiting_key_to_a_served_machine() {
+    testenv::needs!(SimulatedNodes);
     let namespace = ControlPlane::shared().await.namespace("chain").await;
     let stage = Stage::of(&namespace);
     let operator = Operator::start(&namespace).await;

@@ -38,6 +38,7 @@ async fn delivered(viewer: &Plugin) {
 
 #[tokio::test]
 async fn the_screen_of_a_healthy_cluster() {
+    testenv::needs!(SimulatedNodes);
     let (namespace, _) = staged("healthy").await;
     let viewer = Plugin::as_user(&namespace, "viewer");
     delivered(&viewer).await;
@@ -77,6 +78,7 @@ os    -          NotEvaluated  IMAGE  AGE
 
 #[tokio::test]
 async fn what_waits_for_a_person_degrades_and_names_the_command() {
+    testenv::needs!(SimulatedNodes);
     let (namespace, stage) = staged("degraded").await;
     stage.key("ak-2", Some("node-2")).await;
     stage
@@ -99,6 +101,7 @@ async fn what_waits_for_a_person_degrades_and_names_the_command() {
 
 #[tokio::test]
 async fn the_document_has_the_promised_fields() {
+    testenv::needs!(SimulatedNodes);
     let (namespace, _) = staged("document").await;
     let viewer = Plugin::as_user(&namespace, "viewer");
     delivered(&viewer).await;
@@ -136,6 +139,7 @@ async fn the_document_has_the_promised_fields() {
 
 #[tokio::test]
 async fn it_costs_one_list_per_kind_and_nothing_else() {
+    testenv::needs!(AuditLog);
     let (namespace, _) = staged("cost").await;
     let viewer = Plugin::as_user(&namespace, "viewer");
     let before = Timestamp::now();
@@ -182,6 +186,7 @@ async fn all_namespaces_are_told_apart() {
 
 #[tokio::test]
 async fn names_narrow_what_is_shown() {
+    testenv::needs!(SimulatedNodes);
     let (namespace, _) = staged("names").await;
     let viewer = Plugin::as_user(&namespace, "viewer");
     delivered(&viewer).await;
@@ -255,6 +260,7 @@ async fn missing_rights_are_named_and_never_healthy() {
 
 #[tokio::test]
 async fn foreign_text_cannot_reach_the_terminal() {
+    testenv::needs!(SimulatedNodes);
     let (namespace, stage) = staged("escapes").await;
     let hostile = "node\u{1b}[2J\u{9b}31m\u{202e}evil";
     stage.key("ak-2", Some(hostile)).await;
@@ -272,6 +278,7 @@ async fn foreign_text_cannot_reach_the_terminal() {
 
 #[tokio::test]
 async fn suggested_commands_reach_the_same_cluster() {
+    testenv::needs!(SimulatedNodes);
     let (namespace, stage) = staged("context").await;
     stage.key("ak-2", Some("node-2")).await;
     stage.approved("ak-2", "False", "AwaitingApproval", "").await;
@@ -284,6 +291,7 @@ async fn suggested_commands_reach_the_same_cluster() {
 
 #[tokio::test]
 async fn many_alike_are_told_once() {
+    testenv::needs!(SimulatedNodes);
     let (namespace, stage) = staged("many").await;
     for number in 0..8 {
         let name = format!("waiting-{number}");

@@ -40,6 +40,7 @@ async fn a_foreign_config_map_is_left_alone_and_trustee_is_not_started_with_it()
 
 #[tokio::test]
 async fn a_foreign_service_keeps_nothing_else_from_being_installed() {
+    testenv::needs!(SimulatedNodes);
     let env = Env::without_cluster("foreignsvc").await;
     let made = env.create(&cluster(CLUSTER, |_| {})).await;
     env.installed(&made).await;

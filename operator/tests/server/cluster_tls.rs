@@ -32,6 +32,7 @@ async fn with_tls(prefix: &str) -> (Env, TrustedExecutionCluster) {
 
 #[tokio::test]
 async fn servers_wait_for_a_complete_secret_and_say_what_is_wrong() {
+    testenv::needs!(AuditLog, SimulatedNodes);
     let (env, made) = with_tls("tls").await;
     let started = Timestamp::now();
     let told =
@@ -82,6 +83,7 @@ async fn servers_wait_for_a_complete_secret_and_say_what_is_wrong() {
 
 #[tokio::test]
 async fn a_renewed_certificate_restarts_the_servers_and_a_lost_one_does_not() {
+    testenv::needs!(SimulatedNodes);
     let (env, made) = with_tls("renewal").await;
     let (old, key) = certificate();
     env.tls_secret(SECRET, &[("tls.crt", &old), ("tls.key", &key), ("ca.crt", &old)]).await;

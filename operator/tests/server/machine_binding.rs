@@ -12,6 +12,7 @@ use crate::support::{Env, TIMEOUT, fingerprint};
 
 #[tokio::test]
 async fn machine_and_key_in_either_order_are_bound_owned_and_delivered() {
+    testenv::needs!(SimulatedNodes);
     let env = Env::new("binding").await;
     let machine = env.machine("m1").await;
     let key = env.key("k1", Some("m1")).await;
@@ -41,6 +42,7 @@ async fn machine_and_key_in_either_order_are_bound_owned_and_delivered() {
 
 #[tokio::test]
 async fn a_second_key_is_refused_for_good_even_when_the_first_goes() {
+    testenv::needs!(SimulatedNodes);
     let env = Env::new("second").await;
     env.machine("m").await;
     let first = env.key("first", Some("m")).await;
@@ -93,6 +95,7 @@ async fn of_two_keys_at_once_exactly_one_is_trusted() {
 
 #[tokio::test]
 async fn one_key_serves_one_machine() {
+    testenv::needs!(SimulatedNodes);
     let env = Env::new("onekey").await;
     env.machine("m1").await;
     env.machine("m2").await;
@@ -107,6 +110,7 @@ async fn one_key_serves_one_machine() {
 
 #[tokio::test]
 async fn one_key_for_two_machines_at_once_is_bound_once() {
+    testenv::needs!(AuditLog);
     let env = Env::new("onekeyrace").await;
     let ids: Vec<[String; 2]> = (0..8).map(|n| [format!("a{n}"), format!("b{n}")]).collect();
     futures::future::join_all(ids.iter().flatten().map(|id| env.machine(id))).await;
@@ -139,6 +143,7 @@ async fn one_key_for_two_machines_at_once_is_bound_once() {
 
 #[tokio::test]
 async fn a_foreign_secret_in_the_place_of_a_binding_is_told_and_left_alone() {
+    testenv::needs!(SimulatedNodes);
     let env = Env::new("foreignak").await;
     let owner = env
         .create(&objects::approved_image("owner", &format!("example.com/i@sha256:{}", "0".repeat(64))))
@@ -174,6 +179,7 @@ async fn a_key_that_is_no_key_is_named_invalid() {
 
 #[tokio::test]
 async fn everything_of_a_machine_goes_with_it_and_comes_back_with_the_next() {
+    testenv::needs!(SimulatedNodes);
     let env = Env::new("recreate").await;
     for _ in 0..3 {
         let machine = env.machine("m").await;

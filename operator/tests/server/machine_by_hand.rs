@@ -8,6 +8,7 @@ use crate::support::{CLUSTER, Env, fingerprint};
 
 #[tokio::test]
 async fn policy_manual_waits_for_a_person_and_obeys() {
+    testenv::needs!(SimulatedNodes);
     let env = Env::with_policy("manual", ApprovalPolicy::Manual).await;
     env.machine("m").await;
     let key = env.key("k", Some("m")).await;
@@ -27,6 +28,7 @@ async fn policy_manual_waits_for_a_person_and_obeys() {
 
 #[tokio::test]
 async fn a_denial_holds_under_any_name_and_survives_the_machine() {
+    testenv::needs!(SimulatedNodes);
     let env = Env::new("denied").await;
     env.machine("m").await;
     let key = env.key("k", Some("m")).await;
@@ -51,6 +53,7 @@ async fn a_denial_holds_under_any_name_and_survives_the_machine() {
 
 #[tokio::test]
 async fn a_persons_choice_displaces_the_first_key() {
+    testenv::needs!(SimulatedNodes);
     let env = Env::new("displace").await;
     env.machine("m").await;
     env.key("first", Some("m")).await;
@@ -67,6 +70,7 @@ async fn a_persons_choice_displaces_the_first_key() {
 
 #[tokio::test]
 async fn a_key_without_machine_is_trusted_by_hand() {
+    testenv::needs!(SimulatedNodes);
     let env = Env::new("nomachine").await;
     let key = env.key("k", None).await;
     env.approved("k", reason::AWAITING_APPROVAL).await;

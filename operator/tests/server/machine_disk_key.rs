@@ -86,6 +86,7 @@ async fn foreign_secrets_are_left_alone() {
 
 #[tokio::test]
 async fn retained_disk_keys_outlive_their_machine() {
+    testenv::needs!(SimulatedNodes);
     let env = Env::new("retain").await;
     env.machine("m").await;
     env.condition::<Machine>("m", condition::KEY_READY, "True").await;

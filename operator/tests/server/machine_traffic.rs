@@ -15,6 +15,7 @@ const PAIRS: usize = 20;
 
 #[tokio::test]
 async fn a_pair_costs_its_five_writes_and_no_read() {
+    testenv::needs!(AuditLog, SimulatedNodes);
     let mut env = Env::new("traffic").await;
     let from = Timestamp::now();
     let ids: Vec<String> = (0..PAIRS).map(|n| format!("m{n}")).collect();
@@ -56,6 +57,7 @@ async fn a_pair_costs_its_five_writes_and_no_read() {
 
 #[tokio::test]
 async fn a_restart_after_an_approval_by_hand_writes_nothing() {
+    testenv::needs!(AuditLog, SimulatedNodes);
     let mut env = Env::with_policy("restart", ApprovalPolicy::Manual).await;
     env.machine("m").await;
     let key = env.key("k", Some("m")).await;

@@ -14,6 +14,7 @@ use crate::support::{CLUSTER, Env, TIMEOUT, fingerprint};
 
 #[tokio::test]
 async fn keys_approved_before_there_is_a_trustee_are_in_it_when_it_appears() {
+    testenv::needs!(SimulatedNodes);
     let env = Env::without_cluster("early").await;
     // Trustee waits for its certificate; the cluster is served all the same.
     env.create(&cluster(CLUSTER, |spec| spec.trustee_secret = Some("cert".into()))).await;
@@ -35,6 +36,7 @@ async fn keys_approved_before_there_is_a_trustee_are_in_it_when_it_appears() {
 
 #[tokio::test]
 async fn a_burst_of_keys_costs_few_restarts() {
+    testenv::needs!(AuditLog, SimulatedNodes);
     const PAIRS: usize = 40;
     let env = Env::new("burst").await;
     env.delivered(&[]).await;
@@ -57,6 +59,7 @@ async fn a_burst_of_keys_costs_few_restarts() {
 
 #[tokio::test]
 async fn what_is_taken_back_leaves_trustee() {
+    testenv::needs!(SimulatedNodes);
     let env = Env::new("takenback").await;
     let mut keys = Vec::new();
     for id in ["m1", "m2", "m3"] {
@@ -75,6 +78,7 @@ async fn what_is_taken_back_leaves_trustee() {
 
 #[tokio::test]
 async fn a_deleted_trustee_comes_back_with_all_its_keys() {
+    testenv::needs!(SimulatedNodes);
     let env = Env::new("comeback").await;
     env.machine("m").await;
     let key = env.key("k", Some("m")).await;
@@ -92,6 +96,7 @@ async fn a_deleted_trustee_comes_back_with_all_its_keys() {
 
 #[tokio::test]
 async fn a_rollout_that_hangs_does_not_hold_up_a_revocation_for_long() {
+    testenv::needs!(SimulatedNodes);
     let env = Env::new("hanging").await;
     env.machine("m").await;
     let key = env.key("k", Some("m")).await;
