@@ -23,6 +23,8 @@ pub enum Need {
     AuditLog,
     /// Nodes on which any pod becomes ready, whatever its image.
     SimulatedNodes,
+    /// An admin with a token, which the fault proxy passes on; it has no client certificate of another's.
+    AdminToken,
     /// Nobody else in the cluster, and nothing to leave behind.
     OwnCluster,
 }
@@ -32,6 +34,7 @@ impl fmt::Display for Need {
         f.write_str(match self {
             Need::AuditLog => "it reads the API server's audit log",
             Need::SimulatedNodes => "it waits for pods, which are sure to run on simulated nodes only",
+            Need::AdminToken => "its admin goes through the fault proxy, which passes on nothing but a token",
             Need::OwnCluster => "it needs a cluster to itself",
         })
     }

@@ -174,12 +174,13 @@ impl FaultProxy {
     /// When the original cannot be read, is not about this control plane, or the copy cannot be written.
     pub fn kubeconfig(&self, original: &Path) -> Result<PathBuf, Error> {
         let text = fs::read_to_string(original).map_err(Error::io(original))?;
-        if !text.contains(&self.upstream) {
-            let what = format!("it is not about {}", self.upstream);
+        let upstream = self.upstream.trim_end_matches('/');
+        if !text.contains(upstream) {
+            let what = format!("it is not about {upstream}");
             return Err(Error::Manifest { name: original.display().to_string(), what });
         }
         let copy = original.with_extension(format!("{}.yaml", self.server.address.port()));
-        let text = text.replace(&self.upstream, &self.url.to_string());
+        let text = text.replace(upstream, self.url.to_string().trim_end_matches('/'));
         fs::write(&copy, text).map_err(Error::io(&copy))?;
         Ok(copy)
     }

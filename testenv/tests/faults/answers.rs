@@ -12,6 +12,7 @@ use crate::support::{Scene, get, is_silent, read, secret};
 
 #[tokio::test]
 async fn a_delayed_answer_comes_late_but_the_effect_is_there() {
+    testenv::needs!(AdminToken);
     let scene = Scene::new("delay").await;
     let delay = Duration::from_millis(400);
     let rule = scene.proxy.on(Match::create("secrets")).delay(delay);
@@ -25,6 +26,7 @@ async fn a_delayed_answer_comes_late_but_the_effect_is_there() {
 
 #[tokio::test]
 async fn an_older_list_hides_what_came_since() {
+    testenv::needs!(AdminToken);
     let scene = Scene::new("older").await;
     scene.create(&["a"]).await;
     let old = scene.api.list(&ListParams::default()).await.unwrap();
@@ -39,6 +41,7 @@ async fn an_older_list_hides_what_came_since() {
 
 #[tokio::test]
 async fn a_question_that_was_never_asked_gets_the_real_answer() {
+    testenv::needs!(AdminToken);
     let scene = Scene::new("unasked").await;
     scene.create(&["a"]).await;
     let rule = scene.proxy.on(Match::list("secrets")).older_answer();
@@ -48,6 +51,7 @@ async fn a_question_that_was_never_asked_gets_the_real_answer() {
 
 #[tokio::test]
 async fn a_list_can_hold_a_malformed_object() {
+    testenv::needs!(AdminToken);
     let scene = Scene::new("malform").await;
     scene.create(&["a", "b"]).await;
     let rule = scene.proxy.on(Match::list("secrets")).rewrite(|list| list["items"][0]["data"] = json!(5));
@@ -63,6 +67,7 @@ async fn a_list_can_hold_a_malformed_object() {
 
 #[tokio::test]
 async fn a_truncated_body_ends_well_and_a_cut_one_does_not() {
+    testenv::needs!(AdminToken);
     let scene = Scene::new("trunc").await;
     let uri = scene.list_at(&scene.create(&["a"]).await);
     let whole = read(get(&scene.client, &uri).await.unwrap()).await.0.concat();
@@ -83,6 +88,7 @@ async fn a_truncated_body_ends_well_and_a_cut_one_does_not() {
 
 #[tokio::test]
 async fn a_slow_body_comes_in_pieces_and_is_whole() {
+    testenv::needs!(AdminToken);
     let scene = Scene::new("slow").await;
     let uri = scene.list_at(&scene.create(&["a"]).await);
     let whole = read(get(&scene.client, &uri).await.unwrap()).await.0.concat();
@@ -98,6 +104,7 @@ async fn a_slow_body_comes_in_pieces_and_is_whole() {
 
 #[tokio::test]
 async fn a_silent_answer_is_a_head_and_nothing_more() {
+    testenv::needs!(AdminToken);
     let scene = Scene::new("mute").await;
     let rule = scene.proxy.on(Match::list("secrets")).silence();
     let silent = get(&scene.client, &scene.secrets("")).await.unwrap();

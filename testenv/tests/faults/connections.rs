@@ -23,6 +23,7 @@ fn causes(error: &dyn std::error::Error) -> String {
 
 #[tokio::test]
 async fn a_server_that_is_down_refuses_and_comes_back() {
+    testenv::needs!(AdminToken);
     let scene = Scene::new("down").await;
     let mut open = scene.watch().await;
     scene.proxy.refuse_connections().await;
@@ -38,6 +39,7 @@ async fn a_server_that_is_down_refuses_and_comes_back() {
 
 #[tokio::test]
 async fn attempts_to_connect_are_counted_when_they_are_reset() {
+    testenv::needs!(AdminToken);
     let scene = Scene::new("reset").await;
     let mut open = scene.watch().await;
     scene.proxy.reset_connections().await;
@@ -54,6 +56,7 @@ async fn attempts_to_connect_are_counted_when_they_are_reset() {
 
 #[tokio::test]
 async fn cut_connections_can_be_made_again_at_once() {
+    testenv::needs!(AdminToken);
     let scene = Scene::new("again").await;
     let mut open = scene.watch().await;
     let before = scene.proxy.log().connections();
@@ -72,6 +75,7 @@ fn open_watches(namespace: &TestNamespace, from: Timestamp) -> usize {
 
 #[tokio::test]
 async fn a_client_that_leaves_leaves_the_api_server_too() {
+    testenv::needs!(AdminToken);
     let (scene, from) = (Scene::new("leave").await, Timestamp::now());
     let open = [scene.watch().await, scene.watch().await];
     let silence = scene.proxy.on(Match::watch("secrets")).times(1).silence();
@@ -89,6 +93,7 @@ async fn a_client_that_leaves_leaves_the_api_server_too() {
 
 #[tokio::test]
 async fn nothing_is_left_of_a_proxy() {
+    testenv::needs!(AdminToken);
     let control_plane = ControlPlane::shared().await;
     let tasks = || Handle::current().metrics().num_alive_tasks();
     let (before, from) = (tasks(), Timestamp::now());

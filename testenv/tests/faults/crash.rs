@@ -7,6 +7,7 @@ use crate::support::{SILENCE, Scene, client, names, secret};
 
 #[tokio::test]
 async fn a_process_dies_after_its_second_write_and_leaves_exactly_two() {
+    testenv::needs!(AdminToken);
     let scene = Scene::new("crash").await;
     let crash = scene.proxy.on(Match::write("secrets")).nth(2).crash_point();
     let api = scene.api.clone();

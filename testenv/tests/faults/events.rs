@@ -16,6 +16,7 @@ use crate::support::Scene;
 
 #[tokio::test]
 async fn a_lost_event_is_lost_and_no_other() {
+    testenv::needs!(AdminToken);
     let scene = Scene::new("lose").await;
     let mut watch = scene.watch().await;
     let rule = scene.proxy.on(Events::added("secrets")).nth(2).lose();
@@ -29,6 +30,7 @@ async fn a_lost_event_is_lost_and_no_other() {
 
 #[tokio::test]
 async fn events_are_told_apart_by_type_name_uid_and_content() {
+    testenv::needs!(AdminToken);
     let scene = Scene::new("select").await;
     let mut watch = scene.watch().await;
     let lose = |events: Events| scene.proxy.on(events).lose();
@@ -58,6 +60,7 @@ async fn events_are_told_apart_by_type_name_uid_and_content() {
 
 #[tokio::test]
 async fn delayed_events_keep_their_order_and_their_distance() {
+    testenv::needs!(AdminToken);
     let scene = Scene::new("late").await;
     let mut watch = scene.watch().await;
     let delay = Duration::from_millis(300);
@@ -71,6 +74,7 @@ async fn delayed_events_keep_their_order_and_their_distance() {
 
 #[tokio::test]
 async fn frozen_events_arrive_in_order_when_thawed() {
+    testenv::needs!(AdminToken);
     let scene = Scene::new("freeze").await;
     let mut watch = scene.watch().await;
     let frozen = scene.proxy.on(Events::all("secrets")).freeze();
@@ -87,6 +91,7 @@ async fn frozen_events_arrive_in_order_when_thawed() {
 
 #[tokio::test]
 async fn rewritten_events_differ_from_the_object() {
+    testenv::needs!(AdminToken);
     let scene = Scene::new("rewrite").await;
     let mut watch = scene.watch().await;
     let older = |object: &mut serde_json::Value| object["metadata"]["resourceVersion"] = json!("1");
@@ -102,6 +107,7 @@ async fn rewritten_events_differ_from_the_object() {
 
 #[tokio::test]
 async fn older_events_come_again() {
+    testenv::needs!(AdminToken);
     let scene = Scene::new("replay").await;
     let mut watch = scene.watch().await;
     let _rule = scene.proxy.on(Events::deleted("secrets")).replay(2);
@@ -114,6 +120,7 @@ async fn older_events_come_again() {
 
 #[tokio::test]
 async fn made_up_events_come_after_a_real_one() {
+    testenv::needs!(AdminToken);
     let scene = Scene::new("inject").await;
     let version = scene.create(&["a"]).await;
     let old = scene.direct.get("a").await.unwrap();
@@ -128,6 +135,7 @@ async fn made_up_events_come_after_a_real_one() {
 
 #[tokio::test]
 async fn shuffled_events_are_the_same_in_an_order_that_repeats() {
+    testenv::needs!(AdminToken);
     let control_plane = ControlPlane::shared().await;
     let shuffled = async |seed| {
         let scene = Scene::with_proxy("shuffle", FaultProxy::start_with_seed(control_plane, seed)).await;
@@ -169,17 +177,20 @@ fn b() -> Events {
 
 #[tokio::test]
 async fn an_error_event_ends_the_stream() {
+    testenv::needs!(AdminToken);
     let seen = after_a("error", async |scene| scene.proxy.on(b()).error_event(Refusal::expired())).await;
     assert_eq!(seen, ["ERROR 410", "end"]);
 }
 
 #[tokio::test]
 async fn a_clean_cut_is_an_end() {
+    testenv::needs!(AdminToken);
     assert_eq!(after_a("clean", async |scene| scene.proxy.on(b()).cut_clean()).await, ["end"]);
 }
 
 #[tokio::test]
 async fn a_cut_in_mid_event_leaves_half_a_line() {
+    testenv::needs!(AdminToken);
     let scene = Scene::new("half").await;
     let version = scene.create(&["a"]).await;
     let _rule = scene.proxy.on(b()).cut_mid_event();
@@ -194,6 +205,7 @@ async fn a_cut_in_mid_event_leaves_half_a_line() {
 
 #[tokio::test]
 async fn silence_from_an_event_on_is_for_ever() {
+    testenv::needs!(AdminToken);
     let scene = Scene::new("still").await;
     let mut watch = scene.watch().await;
     let rule = scene.proxy.on(b()).silence();

@@ -12,6 +12,7 @@ use crate::support::{Scene, code, get, names, read, secret};
 
 #[tokio::test]
 async fn a_list_and_a_watch_are_the_same_bytes_with_and_without_it() {
+    testenv::needs!(AdminToken);
     let scene = Scene::new("plain").await;
     let version = scene.create(&["a"]).await;
     scene.create(&["b"]).await;
@@ -46,6 +47,7 @@ async fn a_list_and_a_watch_are_the_same_bytes_with_and_without_it() {
 
 #[tokio::test]
 async fn the_caller_stays_who_he_is() {
+    testenv::needs!(AdminToken);
     let scene = Scene::new("identity").await;
     let config = scene.proxy.config(&scene.namespace.user_config("nobody"));
     let nobody = Api::<Secret>::default_namespaced(Client::try_from(config).unwrap());
@@ -63,11 +65,12 @@ async fn the_caller_stays_who_he_is() {
 
 #[tokio::test]
 async fn a_kubeconfig_leads_through_it() {
+    testenv::needs!(AdminToken);
     let scene = Scene::new("child").await;
     scene.create(&["a"]).await;
     let control_plane = ControlPlane::shared().await;
-    let original =
-        control_plane.kubeconfig("child", control_plane.user("admin"), scene.namespace.name()).unwrap();
+    let token = scene.namespace.service_account_token("trusted-operator").await;
+    let original = control_plane.kubeconfig(scene.namespace.name(), &token, scene.namespace.name()).unwrap();
     let kubeconfig = Kubeconfig::read_from(scene.proxy.kubeconfig(&original).unwrap()).unwrap();
     let config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await.unwrap();
     let secrets = Api::<Secret>::default_namespaced(Client::try_from(config).unwrap());

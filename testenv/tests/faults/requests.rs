@@ -14,6 +14,7 @@ use crate::support::{SILENCE, Scene, client, code, get, read, secret};
 
 #[tokio::test]
 async fn answers_with_any_code_and_then_no_more() {
+    testenv::needs!(AdminToken);
     let scene = Scene::new("codes").await;
     scene.create(&["a"]).await;
     for expected in [403, 404, 409, 410, 429, 500, 503] {
@@ -27,6 +28,7 @@ async fn answers_with_any_code_and_then_no_more() {
 
 #[tokio::test]
 async fn a_retry_after_header_is_there_when_asked_for() {
+    testenv::needs!(AdminToken);
     let scene = Scene::new("retry").await;
     let uri = scene.secrets("");
     let rule = scene.proxy.on(Match::list("secrets")).answer(Refusal::code(429).retry_after(7));
@@ -40,6 +42,7 @@ async fn a_retry_after_header_is_there_when_asked_for() {
 
 #[tokio::test]
 async fn plain_text_is_what_a_missing_group_looks_like() {
+    testenv::needs!(AdminToken);
     let scene = Scene::new("text").await;
     let missing = get(&scene.client, "/apis/no.such/v1/things").await.unwrap();
     let _rule = scene.proxy.on(Match::list("secrets")).answer(Refusal::text(404, "404 page not found\n"));
@@ -51,6 +54,7 @@ async fn plain_text_is_what_a_missing_group_looks_like() {
 
 #[tokio::test]
 async fn a_version_that_is_too_large_looks_like_the_real_thing() {
+    testenv::needs!(AdminToken);
     let scene = Scene::new("toolarge").await;
     let future = ListParams::default().at("999999999999").matching(kube::api::VersionMatch::NotOlderThan);
     let real = scene.direct.list(&future).await.unwrap_err();
@@ -70,6 +74,7 @@ async fn a_version_that_is_too_large_looks_like_the_real_thing() {
 
 #[tokio::test]
 async fn an_expired_continue_token_comes_with_another() {
+    testenv::needs!(AdminToken);
     let scene = Scene::new("continue").await;
     scene.create(&["a", "b"]).await;
     let first = scene.api.list(&ListParams::default().limit(1)).await.unwrap();
@@ -88,6 +93,7 @@ async fn an_expired_continue_token_comes_with_another() {
 
 #[tokio::test]
 async fn a_schedule_says_which_requests() {
+    testenv::needs!(AdminToken);
     let scene = Scene::new("schedule").await;
     let codes = async |count| {
         let mut codes = Vec::new();
@@ -105,6 +111,7 @@ async fn a_schedule_says_which_requests() {
 
 #[tokio::test]
 async fn chance_repeats_with_its_seed() {
+    testenv::needs!(AdminToken);
     let control_plane = ControlPlane::shared().await;
     let refused = async |seed| {
         let proxy = FaultProxy::start_with_seed(control_plane, seed);
@@ -124,6 +131,7 @@ async fn chance_repeats_with_its_seed() {
 
 #[tokio::test]
 async fn a_request_hangs_until_it_is_let_go_and_only_then_has_its_effect() {
+    testenv::needs!(AdminToken);
     let scene = Scene::new("hang").await;
     let rule = scene.proxy.on(Match::create("secrets")).hang();
     let api = scene.api.clone();
@@ -139,6 +147,7 @@ async fn a_request_hangs_until_it_is_let_go_and_only_then_has_its_effect() {
 
 #[tokio::test]
 async fn a_cut_request_never_reaches_the_api_server() {
+    testenv::needs!(AdminToken);
     let scene = Scene::new("cut").await;
     let rule = scene.proxy.on(Match::write("secrets")).cut();
     let error = scene.api.create(&PostParams::default(), &secret("a")).await.unwrap_err();
@@ -150,6 +159,7 @@ async fn a_cut_request_never_reaches_the_api_server() {
 
 #[tokio::test]
 async fn a_lost_answer_leaves_the_effect() {
+    testenv::needs!(AdminToken);
     let scene = Scene::new("lost").await;
     let _rule = scene.proxy.on(Match::write("secrets")).times(1).lose_answer();
     let error = scene.api.create(&PostParams::default(), &secret("a")).await.unwrap_err();
@@ -159,6 +169,7 @@ async fn a_lost_answer_leaves_the_effect() {
 
 #[tokio::test]
 async fn rules_tell_namespaces_names_and_resources_apart() {
+    testenv::needs!(AdminToken);
     let scene = Scene::new("match").await;
     scene.create(&["a", "b"]).await;
     let secrets = || Match::get("secrets");

@@ -16,6 +16,7 @@ fn watches() -> Match {
 
 #[tokio::test]
 async fn an_open_watch_ends_at_once_and_a_new_one_too() {
+    testenv::needs!(AdminToken);
     let scene = Scene::new("ends").await;
     let mut open = scene.watch().await;
     let rule = scene.proxy.on(watches()).times(2).end_at_once();
@@ -29,6 +30,7 @@ async fn an_open_watch_ends_at_once_and_a_new_one_too() {
 
 #[tokio::test]
 async fn an_open_watch_gets_an_error_event_at_once_and_a_new_one_too() {
+    testenv::needs!(AdminToken);
     let scene = Scene::new("errors").await;
     let mut open = scene.watch().await;
     let _rule = scene.proxy.on(watches()).error_event(Refusal::expired());
@@ -38,6 +40,7 @@ async fn an_open_watch_gets_an_error_event_at_once_and_a_new_one_too() {
 
 #[tokio::test]
 async fn an_open_watch_is_silent_and_a_new_one_too() {
+    testenv::needs!(AdminToken);
     let scene = Scene::new("silent").await;
     let mut open = scene.watch().await;
     let rule = scene.proxy.on(watches()).silence();
@@ -50,6 +53,7 @@ async fn an_open_watch_is_silent_and_a_new_one_too() {
 
 #[tokio::test]
 async fn an_open_watch_is_cut_and_a_new_one_gets_no_answer() {
+    testenv::needs!(AdminToken);
     let scene = Scene::new("cuts").await;
     let mut open = scene.watch().await;
     let rule = scene.proxy.on(watches()).cut();
@@ -61,6 +65,7 @@ async fn an_open_watch_is_cut_and_a_new_one_gets_no_answer() {
 
 #[tokio::test]
 async fn a_rule_leaves_other_watches_alone() {
+    testenv::needs!(AdminToken);
     let scene = Scene::new("others").await;
     let mut open = scene.watch().await;
     let rule = scene.proxy.on(watches().namespace("elsewhere")).end_at_once();
@@ -93,6 +98,7 @@ async fn until_applied(
 
 #[tokio::test]
 async fn a_watcher_lists_again_after_410_and_only_then() {
+    testenv::needs!(AdminToken);
     let scene = Scene::new("relist").await;
     scene.create(&["a"]).await;
     let mut events = watcher(scene.api.clone(), watcher::Config::default()).boxed();
@@ -110,6 +116,7 @@ async fn a_watcher_lists_again_after_410_and_only_then() {
 
 #[tokio::test]
 async fn a_watcher_goes_back_in_time_with_an_older_list() {
+    testenv::needs!(AdminToken);
     let scene = Scene::new("backward").await;
     scene.create(&["a"]).await;
     let mut events = watcher(scene.api.clone(), watcher::Config::default()).boxed();
