@@ -100,22 +100,22 @@ impl Cause {
     fn of_error(error: &kube::Error, attempt: Attempt<'_>) -> Self {
         match error {
             kube::Error::Api(status) => Self::of_status(status, attempt),
-            kube::Error::Auth(error) => Self::Unauthenticated(chain(error)),
-            kube::Error::HyperError(error) => Self::Unreachable(chain(error)),
-            kube::Error::Service(error) => Self::Unreachable(chain(error.as_ref())),
-            kube::Error::ReadEvents(error) => Self::Unreachable(chain(error)),
-            kube::Error::RustlsTls(error) => Self::Unreachable(chain(error)),
+            kube::Error::Auth(error) => Self::Unauthenticated(error_chain(error)),
+            kube::Error::HyperError(error) => Self::Unreachable(error_chain(error)),
+            kube::Error::Service(error) => Self::Unreachable(error_chain(error.as_ref())),
+            kube::Error::ReadEvents(error) => Self::Unreachable(error_chain(error)),
+            kube::Error::RustlsTls(error) => Self::Unreachable(error_chain(error)),
             kube::Error::SerdeError(error) => {
-                Self::Malformed(vec![format!("answer is no valid list ({:?})", error.classify())])
+                Self::Malformed(vec![format!("answer is not of the expected form ({:?})", error.classify())])
             }
             kube::Error::FromUtf8(_) => Self::Malformed(vec!["answer is not UTF-8".to_owned()]),
-            other => Self::Other(chain(other)),
+            other => Self::Other(error_chain(other)),
         }
     }
 
     fn of_status(status: &Status, attempt: Attempt<'_>) -> Self {
         match status.code {
-            401 => Self::Unauthenticated("the API server did not accept the credentials".to_owned()),
+            401 => Self::Unauthenticated("the API server did not accept the credentials (401)".to_owned()),
             403 => Self::Forbidden {
                 verb: attempt.verb.to_owned(),
                 resource: attempt.resource.to_owned(),
@@ -156,8 +156,9 @@ fn user_in(message: &str) -> Option<String> {
     Some(user.to_owned())
 }
 
-/// An error and its sources, without repeating a source whose text the error already includes.
-fn chain(error: &(dyn StdError + 'static)) -> String {
+/// An error and its sources in one line, without repeating a source whose text the error already includes. Only for
+/// errors whose texts hold no content; [`Cause::of`] knows which of kube's do.
+pub fn error_chain(error: &(dyn StdError + 'static)) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(error) = source {

@@ -109,7 +109,7 @@ mod writer;
 
 pub use builder::{BuildError, Builder, CacheBuilder, Options};
 pub use cache::Cache;
-pub use cause::Cause;
+pub use cause::{Cause, error_chain};
 pub use client::{ClientError, Clients, Counted, RequestCounter, RequestLabels, clients};
 pub use diagnostics::{Diagnostics, Difference, Identity, Mismatch, checksum};
 pub use key::Key;

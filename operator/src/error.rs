@@ -2,8 +2,13 @@
 
 use std::fmt::{self, Display};
 
+use cachelib::Cause;
 use kube::Resource;
+use kube::core::Status;
 use trusted_crds::names::{APPROVAL_POLICY, CLUSTER_POLICY, KEY_DELETION_POLICY, SECRET_POLICY};
+
+/// What installs everything a cluster needs for us.
+pub(crate) const INSTALL: &str = "kubectl apply -k deploy";
 
 /// What kind of failure a failed write is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -17,6 +22,10 @@ pub enum Class {
     Forbidden,
     /// The API server refused what was sent; repeating it cannot help, changing the input can.
     Invalid,
+    /// The namespace or the kind that was to be written to does not exist; somebody has to make it.
+    Missing,
+    /// The API server does not know us.
+    Unauthenticated,
     /// The API server or the network failed for now.
     Transient,
 }
@@ -29,6 +38,8 @@ impl Class {
             Class::Terminating => "terminating",
             Class::Forbidden => "forbidden",
             Class::Invalid => "invalid",
+            Class::Missing => "missing",
+            Class::Unauthenticated => "unauthenticated",
             Class::Transient => "transient",
         }
     }
@@ -57,15 +68,15 @@ impl WriteError {
     pub(crate) fn of<K: Resource<DynamicType = ()>>(
         verb: &'static str,
         name: &str,
-        error: kube::Error,
+        error: &kube::Error,
     ) -> Self {
-        let (class, message) = classify(error);
+        let (class, message) = classify::<K>(verb, error);
         WriteError { verb, kind: K::kind(&()).into_owned(), name: name.to_owned(), message, class }
     }
 
     /// A dry run that was refused for want of rights.
-    pub(crate) fn refused<K: Resource<DynamicType = ()>>(name: &str, refusal: kube::core::Status) -> Self {
-        Self::of::<K>("dry-run patch", name, kube::Error::Api(refusal.boxed()))
+    pub(crate) fn refused<K: Resource<DynamicType = ()>>(name: &str, refusal: Status) -> Self {
+        Self::of::<K>("dry-run patch", name, &kube::Error::Api(refusal.boxed()))
     }
 
     /// How the failure is to be treated.
@@ -74,17 +85,25 @@ impl WriteError {
     }
 }
 
-fn classify(error: kube::Error) -> (Class, String) {
-    let kube::Error::Api(status) = error else {
-        return (Class::Transient, with_sources(&error));
+fn classify<K: Resource<DynamicType = ()>>(verb: &str, error: &kube::Error) -> (Class, String) {
+    let known = match error {
+        kube::Error::Api(status) => of_status(status),
+        _ => None,
     };
+    let resource = || format!("{}.{}", K::plural(&()), K::group(&()));
+    known.unwrap_or_else(|| of_cause(&Cause::of(error, verb, resource().trim_end_matches('.'), None)))
+}
+
+/// Answers that mean something else for a write than for other requests.
+fn of_status(status: &Status) -> Option<(Class, String)> {
     let causes = status.details.as_ref().map(|d| d.causes.as_slice()).unwrap_or_default();
-    match status.code {
+    Some(match status.code {
         403 if causes.iter().any(|c| c.reason == "NamespaceTerminating") => {
             (Class::Terminating, "the namespace is being deleted".into())
         }
         403 => (Class::Forbidden, forbidden(&status.message).to_owned()),
-        404 | 409 => (Class::Conflict, format!("it has changed or is gone ({})", status.reason)),
+        404 => not_found(status),
+        409 => (Class::Conflict, format!("it has changed ({})", status.reason)),
         // A uid of the past is answered as an attempt to change an immutable field.
         422 if causes.iter().any(|c| c.field == "metadata.uid") => {
             (Class::Conflict, "another object has taken its name".into())
@@ -93,7 +112,31 @@ fn classify(error: kube::Error) -> (Class, String) {
             let fields: Vec<&str> = causes.iter().map(|c| c.field.as_str()).collect();
             (Class::Invalid, format!("refused as {} ({})", status.reason, fields.join(", ")))
         }
-        code => (Class::Transient, format!("the API server answered {code} {}", status.reason)),
+        _ => return None,
+    })
+}
+
+/// An object that is gone is told apart from a place for it that does not exist, which no later pass can mend.
+fn not_found(status: &Status) -> (Class, String) {
+    match &status.details {
+        Some(details) if details.kind == "namespaces" => {
+            let text = format!("namespace {} does not exist; create it, or serve another one", details.name);
+            (Class::Missing, text)
+        }
+        Some(details) if !details.name.is_empty() => (Class::Conflict, "it is gone".into()),
+        _ => {
+            let text = format!("{}; apply the CustomResourceDefinitions ({INSTALL})", Cause::NotInstalled);
+            (Class::Missing, text)
+        }
+    }
+}
+
+fn of_cause(cause: &Cause) -> (Class, String) {
+    match cause {
+        Cause::Unauthenticated(_) => {
+            (Class::Unauthenticated, format!("{cause}. Renew the token or certificate"))
+        }
+        _ => (Class::Transient, cause.to_string()),
     }
 }
 
@@ -118,20 +161,6 @@ fn forbidden(message: &str) -> &str {
     } else {
         "refused by an admission plug-in or webhook (403 Forbidden)"
     }
-}
-
-pub(crate) fn with_sources(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        if !text.contains(&cause_text) {
-            text.push_str(": ");
-            text.push_str(&cause_text);
-        }
-        source = cause.source();
-    }
-    text
 }
 
 /// Why one pass over one key failed.
@@ -163,7 +192,6 @@ impl ReconcileError {
 mod tests {
     use super::*;
     use k8s_openapi::api::core::v1::Secret;
-    use kube::core::Status;
     use kube::core::response::{StatusCause, StatusDetails};
 
     fn refused(code: u16, reason: &str, cause_reason: &str, field: &str) -> WriteError {
@@ -187,7 +215,7 @@ mod tests {
             details: Some(details),
             ..Default::default()
         };
-        WriteError::of::<Secret>("create", "luks-a", kube::Error::Api(status.boxed()))
+        WriteError::of::<Secret>("create", "luks-a", &kube::Error::Api(status.boxed()))
     }
 
     #[test]
@@ -195,16 +223,59 @@ mod tests {
         assert_eq!(refused(403, "Forbidden", "NamespaceTerminating", "").class(), Class::Terminating);
         assert_eq!(refused(403, "Forbidden", "", "").class(), Class::Forbidden);
         assert_eq!(refused(409, "Conflict", "", "").class(), Class::Conflict);
-        assert_eq!(refused(404, "NotFound", "", "").class(), Class::Conflict);
+        assert_eq!(refused_on("secrets", "luks-a", 404).class(), Class::Conflict);
         assert_eq!(refused(422, "Invalid", "", "metadata.uid").class(), Class::Conflict);
         assert_eq!(refused(422, "Invalid", "", "spec.ports").class(), Class::Invalid);
         assert_eq!(refused(503, "ServiceUnavailable", "", "").class(), Class::Transient);
     }
 
+    fn refused_on(kind: &str, name: &str, code: u16) -> WriteError {
+        let details = serde_json::json!({ "kind": kind, "name": name });
+        let status = Status {
+            code,
+            reason: "NotFound".into(),
+            details: serde_json::from_value(details).unwrap(),
+            ..Default::default()
+        };
+        WriteError::of::<Secret>("create", "luks-a", &kube::Error::Api(status.boxed()))
+    }
+
+    #[test]
+    fn a_place_that_does_not_exist_is_no_conflict() {
+        let namespace = refused_on("namespaces", "west", 404);
+        assert_eq!(namespace.class(), Class::Missing);
+        assert_eq!(
+            namespace.to_string(),
+            "cannot create Secret luks-a: namespace west does not exist; create it, or serve another one"
+        );
+        for error in [refused_on("secrets", "", 404), refused(404, "NotFound", "", "")] {
+            assert_eq!(error.class(), Class::Missing);
+            assert!(error.to_string().contains("not installed"), "{error}");
+        }
+    }
+
+    #[test]
+    fn failures_without_an_answer_have_words_of_their_own_and_no_content() {
+        let of = |error: &kube::Error| {
+            let error = WriteError::of::<Secret>("create", "luks-a", error);
+            (error.class(), error.to_string())
+        };
+        let broken = serde_json::from_str::<Vec<u8>>("[\"hunter2\"]").unwrap_err();
+        let (class, text) = of(&kube::Error::SerdeError(broken));
+        assert_eq!(class, Class::Transient);
+        assert!(text.contains("malformed") && !text.contains("hunter2"), "{text}");
+        let away = std::io::Error::from(std::io::ErrorKind::ConnectionRefused);
+        let (class, text) = of(&kube::Error::Service(Box::new(away)));
+        assert_eq!((class, text.contains("unreachable")), (Class::Transient, true), "{text}");
+        let (class, text) = of(&kube::Error::Auth(kube::client::AuthError::AuthExec("no token".into())));
+        assert_eq!((class, text.contains("not authenticated")), (Class::Unauthenticated, true), "{text}");
+        assert_eq!(refused(401, "Unauthorized", "", "").class(), Class::Unauthenticated);
+    }
+
     fn refusal_to_create(message: &str) -> String {
         let status =
             Status { code: 403, reason: "Forbidden".into(), message: message.into(), ..Default::default() };
-        WriteError::of::<Secret>("create", "luks-a", kube::Error::Api(status.boxed())).to_string()
+        WriteError::of::<Secret>("create", "luks-a", &kube::Error::Api(status.boxed())).to_string()
     }
 
     #[test]

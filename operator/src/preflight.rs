@@ -1,11 +1,13 @@
 //! Asks, before anything is started, whether the operator can work here at all, so that a person reads what is
 //! missing and not the hundredth retry of a watch.
 
+use cachelib::Cause;
 use k8s_openapi::api::authorization::v1::{ResourceRule, SelfSubjectRulesReview, SelfSubjectRulesReviewSpec};
+use kube::Client;
 use kube::api::{Api, PostParams};
-use kube::{Client, Error};
 use trusted_crds::{API_VERSION, GROUP};
 
+use crate::error::INSTALL;
 use crate::lease::LEASE;
 
 /// A right the operator cannot work without.
@@ -50,20 +52,18 @@ pub enum PreflightError {
         "the API server at {server} cannot be reached: {cause}. Check the address in the kubeconfig, and the network"
     )]
     Unreachable { server: String, cause: String },
-    /// The API server does not know us.
-    #[error(
-        "the API server at {server} does not accept our credentials (401). Renew the token or certificate"
-    )]
-    Unauthenticated { server: String },
+    /// The API server does not know us, or there is nothing to tell it who we are.
+    #[error("no access to the API server at {server}: {cause}. Renew the token or certificate")]
+    Unauthenticated { server: String, cause: String },
     /// No definition of our kinds.
-    #[error("{API_VERSION} is not installed in this cluster{}: run `kubectl apply -f crds/` as an administrator", kinds(.missing))]
+    #[error("{API_VERSION} is not installed in this cluster{}: run `{INSTALL}` as an administrator", kinds(.missing))]
     NotInstalled { missing: Vec<&'static str> },
     /// Rights are missing.
     #[error("rights are missing in namespace {namespace}: {}. Apply deploy/rbac to it and run as ServiceAccount trusted-operator", .missing.join("; "))]
     Forbidden { namespace: String, missing: Vec<String> },
     /// Anything else.
-    #[error("the API server at {server} answered {code} to {what}: {message}")]
-    Refused { server: String, what: &'static str, code: u16, message: String },
+    #[error("the API server at {server} did not answer {what}: {cause}. {remedy}")]
+    Failed { server: String, what: &'static str, cause: Cause, remedy: &'static str },
 }
 
 fn kinds(missing: &[&'static str]) -> String {
@@ -72,23 +72,62 @@ fn kinds(missing: &[&'static str]) -> String {
 
 /// Asks for the version, for our kinds and for our rights in `namespace`; `server` is named in errors.
 pub async fn check(client: &Client, server: &str, namespace: &str) -> Result<(), PreflightError> {
-    let version = client.apiserver_version().await.map_err(|error| of(error, server, "GET /version"))?;
+    let version = client.apiserver_version().await.map_err(|error| VERSION.failed(&error, server))?;
     tracing::info!(server, version = version.git_version, namespace, "API server reached");
     installed(client, server).await?;
     permitted(client, server, namespace).await
 }
 
-async fn installed(client: &Client, server: &str) -> Result<(), PreflightError> {
-    const KINDS: [&str; 4] = ["trustedexecutionclusters", "machines", "attestationkeys", "approvedimages"];
-    let served = match client.list_api_group_resources(API_VERSION).await {
-        Ok(served) => served,
-        Err(Error::Api(status)) if status.code == 404 => {
-            return Err(PreflightError::NotInstalled { missing: Vec::new() });
+/// One question to the API server.
+struct Question {
+    /// As errors name it.
+    what: &'static str,
+    verb: &'static str,
+    resource: &'static str,
+}
+
+const VERSION: Question = Question { what: "GET /version", verb: "get", resource: "/version" };
+const KINDS: Question =
+    Question { what: "the question which kinds it serves", verb: "list", resource: API_VERSION };
+const RULES: Question = Question {
+    what: "the question for our rights",
+    verb: "create",
+    resource: "selfsubjectrulesreviews.authorization.k8s.io",
+};
+
+impl Question {
+    fn failed(&self, error: &kube::Error, server: &str) -> PreflightError {
+        let server = server.to_owned();
+        match Cause::of(error, self.verb, self.resource, None) {
+            Cause::NotInstalled => PreflightError::NotInstalled { missing: Vec::new() },
+            Cause::Unauthenticated(cause) => PreflightError::Unauthenticated { server, cause },
+            Cause::Unreachable(cause) => PreflightError::Unreachable { server, cause },
+            cause => {
+                let remedy = remedy(&cause);
+                PreflightError::Failed { server, what: self.what, cause, remedy }
+            }
         }
-        Err(error) => return Err(of(error, server, "the question which kinds it serves")),
-    };
+    }
+}
+
+fn remedy(cause: &Cause) -> &'static str {
+    match cause {
+        Cause::Forbidden { .. } => {
+            "Bind ClusterRoles system:discovery and system:basic-user to us, which every cluster has by default"
+        }
+        Cause::Malformed(_) => {
+            "Check that the address in the kubeconfig is that of an API server, not of a proxy"
+        }
+        _ => "Try again, and look at the API server if it stays so",
+    }
+}
+
+async fn installed(client: &Client, server: &str) -> Result<(), PreflightError> {
+    const NAMES: [&str; 4] = ["trustedexecutionclusters", "machines", "attestationkeys", "approvedimages"];
+    let served = client.list_api_group_resources(API_VERSION).await;
+    let served = served.map_err(|error| KINDS.failed(&error, server))?;
     let is_served = |kind: &&str| served.resources.iter().any(|resource| resource.name == **kind);
-    let missing: Vec<&str> = KINDS.into_iter().filter(|kind| !is_served(kind)).collect();
+    let missing: Vec<&str> = NAMES.into_iter().filter(|kind| !is_served(kind)).collect();
     if missing.is_empty() { Ok(()) } else { Err(PreflightError::NotInstalled { missing }) }
 }
 
@@ -98,7 +137,7 @@ async fn permitted(client: &Client, server: &str, namespace: &str) -> Result<(),
         ..Default::default()
     };
     let answer = Api::all(client.clone()).create(&PostParams::default(), &review).await;
-    let answer: SelfSubjectRulesReview = answer.map_err(|e| of(e, server, "the question for our rights"))?;
+    let answer: SelfSubjectRulesReview = answer.map_err(|error| RULES.failed(&error, server))?;
     let status = answer.status.unwrap_or_default();
     let missing = missing(&status.resource_rules);
     match (missing.is_empty(), status.incomplete) {
@@ -144,17 +183,6 @@ fn missing(rules: &[ResourceRule]) -> Vec<String> {
         .collect()
 }
 
-fn of(error: Error, server: &str, what: &'static str) -> PreflightError {
-    let server = server.to_owned();
-    match error {
-        Error::Api(status) if status.code == 401 => PreflightError::Unauthenticated { server },
-        Error::Api(status) => {
-            PreflightError::Refused { server, what, code: status.code, message: status.message.clone() }
-        }
-        error => PreflightError::Unreachable { server, cause: crate::error::with_sources(&error) },
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use k8s_openapi::api::rbac::v1::{PolicyRule, Role};
@@ -163,6 +191,33 @@ mod tests {
 
     /// What an administrator applies.
     const MANIFEST: &str = include_str!("../../deploy/rbac/operator.yaml");
+
+    #[test]
+    fn each_failure_has_words_and_a_remedy_of_its_own() {
+        let status = |code| {
+            let status = kube::core::Status { code, message: "hunter2".into(), ..Default::default() };
+            kube::Error::Api(status.boxed())
+        };
+        let broken = serde_json::from_str::<Vec<u8>>("[\"hunter2\"]").unwrap_err();
+        let away = std::io::Error::from(std::io::ErrorKind::ConnectionRefused);
+        let cases = [
+            (status(401), "no access to the API server at https://s: "),
+            (
+                kube::Error::Auth(kube::client::AuthError::AuthExec("no token".into())),
+                "no access to the API server",
+            ),
+            (kube::Error::Service(Box::new(away)), "the API server at https://s cannot be reached: "),
+            (status(404), "is not installed in this cluster: run `kubectl apply -k deploy`"),
+            (status(403), "forbidden: this user may not list trusted-execution-clusters.io/v1alpha1"),
+            (status(503), "the API server failed with HTTP 503. Try again"),
+            (kube::Error::SerdeError(broken), "malformed: "),
+        ];
+        for (error, words) in cases {
+            let text = KINDS.failed(&error, "https://s").to_string();
+            assert!(text.contains(words), "{text}");
+            assert!(!text.contains("hunter2"), "{text}");
+        }
+    }
 
     fn rule(groups: &[&str], resources: &[&str], verbs: &[&str]) -> ResourceRule {
         let owned = |list: &[&str]| list.iter().map(|item| (*item).to_owned()).collect::<Vec<_>>();

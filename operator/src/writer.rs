@@ -124,7 +124,7 @@ impl Writer {
                 Ok(Created::New(created))
             }
             Err(kube::Error::Api(status)) if status.is_already_exists() => Ok(Created::Exists),
-            Err(error) => Err(WriteError::of::<K>("create", &name, error)),
+            Err(error) => Err(WriteError::of::<K>("create", &name, &error)),
         }
     }
 
@@ -158,7 +158,7 @@ impl Writer {
         match self.api::<K>().delete(target.name, &params).await {
             Ok(_) => {}
             Err(kube::Error::Api(status)) if status.is_not_found() => {}
-            Err(error) => return Err(WriteError::of::<K>("delete", target.name, error)),
+            Err(error) => return Err(WriteError::of::<K>("delete", target.name, &error)),
         }
         K::store(&self.caches).expect_gone(&self.key(target.name), target.uid);
         Ok(())
@@ -170,12 +170,12 @@ impl Writer {
         self.api::<Secret>()
             .get_opt(name)
             .await
-            .map_err(|error| WriteError::of::<Secret>("read", name, error))
+            .map_err(|error| WriteError::of::<Secret>("read", name, &error))
     }
 
     /// What has a name that a create found taken although the store does not show it. `None` if it is gone again.
     pub async fn verify<K: Written>(&self, name: &str) -> Result<Option<K>, WriteError> {
-        self.api::<K>().get_opt(name).await.map_err(|error| WriteError::of::<K>("read", name, error))
+        self.api::<K>().get_opt(name).await.map_err(|error| WriteError::of::<K>("read", name, &error))
     }
 
     /// Asks the API server whether it would accept `patch`, without changing anything. `Err` holds its refusal.
@@ -190,7 +190,7 @@ impl Writer {
         match self.api::<K>().patch(target.name, &params, &Patch::Merge(&body)).await {
             Ok(_) => Ok(Ok(())),
             Err(kube::Error::Api(status)) if status.is_forbidden() => Ok(Err(status)),
-            Err(error) => Err(WriteError::of::<K>("dry-run patch", target.name, error)),
+            Err(error) => Err(WriteError::of::<K>("dry-run patch", target.name, &error)),
         }
     }
 
@@ -214,7 +214,7 @@ impl Writer {
                 tracing::debug!(kind = %K::kind(&()), name = target.name, verb, "written");
                 Ok(object)
             }
-            Err(error) => Err(WriteError::of::<K>(verb, target.name, error)),
+            Err(error) => Err(WriteError::of::<K>(verb, target.name, &error)),
         }
     }
 
