@@ -11,7 +11,6 @@ mod outcome;
 use std::fmt;
 use std::sync::Arc;
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use kube::Resource;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -19,6 +18,7 @@ use trusted_crds::TrustedExecutionCluster;
 use trusted_crds::names::{APPLIED_HASH_ANNOTATION, MANAGED_BY, MANAGED_BY_LABEL};
 
 use crate::context::Context;
+use crate::owner::{is_managed, is_ours, owner_reference};
 use crate::writer::Written;
 
 pub use apply::{Carried, Strangers};
@@ -112,8 +112,9 @@ pub enum Ownership {
     Foreign,
 }
 
-/// Whose an object with these metadata is, seen from the cluster with `owner_uid`.
-pub fn ownership(meta: &ObjectMeta, owner_uid: &str) -> Ownership {
+/// Whose an object is, seen from the cluster with `owner_uid`.
+pub fn ownership(object: &impl Resource, owner_uid: &str) -> Ownership {
+    let meta = object.meta();
     if meta.deletion_timestamp.is_some() {
         return Ownership::Leaving;
     }
@@ -121,14 +122,9 @@ pub fn ownership(meta: &ObjectMeta, owner_uid: &str) -> Ownership {
     if owners.iter().any(|owner| owner.uid == owner_uid) {
         return Ownership::Ours;
     }
-    let labelled = meta
-        .labels
-        .as_ref()
-        .and_then(|labels| labels.get(MANAGED_BY_LABEL))
-        .is_some_and(|by| by == MANAGED_BY);
     match owners {
-        [] if labelled => Ownership::Ours,
-        owners if owners.iter().any(is_cluster) => Ownership::Leaving,
+        [] if is_managed(object) => Ownership::Ours,
+        owners if owners.iter().any(is_ours::<TrustedExecutionCluster>) => Ownership::Leaving,
         _ => Ownership::Foreign,
     }
 }
@@ -209,7 +205,7 @@ pub fn decide<K: ChildKind>(desired: &Desired<K>, view: &View<K>) -> Result<Step
 
 fn decide_present<K: ChildKind>(desired: &Desired<K>, actual: &K) -> Result<Step, serde_json::Error> {
     let (kind, name) = (K::kind(&()).into_owned(), desired.name().to_owned());
-    match ownership(actual.meta(), &desired.owner_uid) {
+    match ownership(actual, &desired.owner_uid) {
         Ownership::Foreign => return Ok(Step::Blocked(Obstacle::Foreign { kind, name })),
         Ownership::Leaving => return Ok(Step::Blocked(Obstacle::Leaving { kind, name })),
         Ownership::Ours => {}
@@ -223,21 +219,6 @@ fn decide_present<K: ChildKind>(desired: &Desired<K>, actual: &K) -> Result<Step
     } else {
         Step::Patch { uid, body, drift }
     })
-}
-
-fn owner_reference(cluster: &TrustedExecutionCluster) -> OwnerReference {
-    OwnerReference {
-        api_version: trusted_crds::API_VERSION.into(),
-        kind: TrustedExecutionCluster::kind(&()).into_owned(),
-        name: cluster.metadata.name.clone().unwrap_or_default(),
-        uid: cluster.metadata.uid.clone().unwrap_or_default(),
-        controller: Some(true),
-        block_owner_deletion: Some(true),
-    }
-}
-
-fn is_cluster(owner: &OwnerReference) -> bool {
-    owner.kind == TrustedExecutionCluster::kind(&()) && owner.api_version.starts_with(trusted_crds::GROUP)
 }
 
 /// SHA-256 of a document. Object keys are sorted by `serde_json`, so equal documents have equal hashes.

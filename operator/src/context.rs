@@ -5,9 +5,6 @@ use std::env;
 use cachelib::{Cache, Key, Metadata};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{ConfigMap, Secret, Service};
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
-use kube::ResourceExt;
-use trusted_crds::names::{MANAGED_BY, MANAGED_BY_LABEL};
 use trusted_crds::{ApprovedImage, AttestationKey, Machine, TrustedExecutionCluster};
 
 use crate::facts::Facts;
@@ -15,17 +12,6 @@ use crate::writer::Writer;
 
 /// A Secret as the stores know it: metadata alone, never a byte of its data.
 pub type SecretMeta = Metadata<Secret>;
-
-/// Whether the operator made a Secret.
-pub fn is_managed(secret: &SecretMeta) -> bool {
-    secret.labels().get(MANAGED_BY_LABEL).is_some_and(|by| by == MANAGED_BY)
-}
-
-/// Whether an owner is of this kind of ours.
-pub fn is_ours(owner: &OwnerReference, kind: &str) -> bool {
-    let group = owner.api_version.split('/').next();
-    owner.kind == kind && group == Some(trusted_crds::GROUP)
-}
 
 /// Whether a Secret of this name is a disk key or a binding of ours. A machine id may look like one; the Secret is then
 /// another machine's, and nothing for this machine to adopt.

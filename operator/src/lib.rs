@@ -16,6 +16,7 @@ pub mod error;
 pub mod facts;
 pub mod lease;
 pub mod metrics;
+mod owner;
 pub mod preflight;
 pub mod queue;
 mod run;

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tokio::time::Instant;
-use trusted_crds::names::{MANAGED_BY, MANAGED_BY_LABEL};
 
 use super::{ChildKind, Desired, Drift, Obstacle, Ownership, Step, compare, ownership};
 use crate::context::Context;
 use crate::error::{Class, ReconcileError};
+use crate::owner::is_managed;
 use crate::writer::{Created, Target};
 
 /// How long a name that somebody else's object has is left alone before it is tried again: objects without our
@@ -163,14 +163,12 @@ async fn take_up<K: ChildKind>(
     let Some(found) = ctx.writer.verify::<K>(&name).await? else {
         return Ok(Carried::Paced(REPAIR_PACE));
     };
-    let meta = found.meta();
-    if meta.labels.as_ref().and_then(|labels| labels.get(MANAGED_BY_LABEL)).is_some_and(|by| by == MANAGED_BY)
-    {
+    if is_managed(&found) {
         return Ok(Carried::Awaiting);
     }
-    match ownership(meta, desired.owner_uid()) {
+    match ownership(&found, desired.owner_uid()) {
         Ownership::Ours => {
-            let uid = meta.uid.clone().unwrap_or_default();
+            let uid = found.meta().uid.clone().unwrap_or_default();
             let found = compare(desired, &found)?;
             patch(ctx, desired, &uid, found, strangers).await
         }

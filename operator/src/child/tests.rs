@@ -1,5 +1,6 @@
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{ConfigMap, Service};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use serde_json::{Value, json};
 
 use super::*;
@@ -269,6 +270,8 @@ fn whose_an_object_is() {
     };
     let ours = owner("TrustedExecutionCluster", OUR_UID);
     let former = owner("TrustedExecutionCluster", "dead");
+    let mut lookalike = former.clone();
+    lookalike["apiVersion"] = json!(format!("{}.evil/v1", trusted_crds::GROUP));
     let labels = json!({MANAGED_BY_LABEL: MANAGED_BY});
     let meta = |labels: &Value, owners: Value, deleting: bool| -> ObjectMeta {
         let mut meta = json!({"name": "x", "labels": labels, "ownerReferences": owners});
@@ -283,6 +286,7 @@ fn whose_an_object_is() {
         ("orphaned", meta(&labels, json!([]), false), Ownership::Ours),
         ("ours but going", meta(&labels, json!([ours]), true), Ownership::Leaving),
         ("of the former cluster", meta(&labels, json!([former]), false), Ownership::Leaving),
+        ("somebody's with a group like ours", meta(&labels, json!([lookalike]), false), Ownership::Foreign),
         ("somebody's", meta(&json!({}), json!([]), false), Ownership::Foreign),
         (
             "somebody's with an owner",
@@ -291,7 +295,8 @@ fn whose_an_object_is() {
         ),
     ];
     for (what, meta, expected) in cases {
-        assert_eq!(ownership(&meta, OUR_UID), expected, "{what}");
+        let object = ConfigMap { metadata: meta, ..Default::default() };
+        assert_eq!(ownership(&object, OUR_UID), expected, "{what}");
     }
 }
 

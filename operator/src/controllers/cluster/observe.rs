@@ -11,7 +11,7 @@ use trusted_crds::names::{
 use trusted_crds::{Delivered, KeyCounts, KeyState, TrustedExecutionCluster};
 
 use super::served::served;
-use crate::child::{Obstacle, Ownership, View, ownership, view};
+use crate::child::{ChildKind, Obstacle, Ownership, View, ownership, view};
 use crate::context::Context;
 use crate::facts::Protection;
 
@@ -100,9 +100,10 @@ pub fn children(ctx: &Context) -> Children {
 pub fn surroundings(ctx: &Context, owner_uid: &str) -> Surroundings {
     let deployment: View<Deployment> = view(ctx, TRUSTEE_DEPLOYMENT);
     let configuration = [TRUSTEE_DATA, ATTESTATION_POLICY].map(|name| view::<ConfigMap>(ctx, name));
-    let ours = |meta| ownership(meta, owner_uid) == Ownership::Ours;
-    let in_place = deployment.present().is_some_and(|object| ours(&object.metadata))
-        && configuration.iter().all(|map| map.present().is_some_and(|object| ours(&object.metadata)));
+    fn is_ours<K: ChildKind>(view: &View<K>, owner_uid: &str) -> bool {
+        view.present().is_some_and(|object| ownership(object, owner_uid) == Ownership::Ours)
+    }
+    let in_place = is_ours(&deployment, owner_uid) && configuration.iter().all(|map| is_ours(map, owner_uid));
     Surroundings {
         broker: broker(ctx.caches.deployments.get(&ctx.key(TRUSTEE_DEPLOYMENT)).as_ref()),
         trustee_installed: in_place,

@@ -17,8 +17,9 @@ use super::decide::{BindingStep, DiskKeyStep, KeyVerdict, MachineVerdict, Owners
 use super::observe::Observed;
 use super::subject::Subject;
 use super::{build, decide, status};
-use crate::context::{Context, SecretMeta, index, is_managed};
+use crate::context::{Context, SecretMeta, index};
 use crate::error::{Class, ReconcileError};
+use crate::owner::{is_managed, owner_reference};
 use crate::queue::Next;
 use crate::writer::{Created, Target};
 
@@ -184,7 +185,7 @@ impl Pass<'_> {
 
     async fn own_disk_key(&self, secret: &str, machine_uid: Option<&str>) -> Result<bool, ReconcileError> {
         let machine = machine_uid.and_then(|uid| self.machine(uid));
-        let owners: Vec<_> = machine.map(|machine| build::owner_reference(&**machine)).into_iter().collect();
+        let owners: Vec<_> = machine.map(|machine| owner_reference(&**machine)).into_iter().collect();
         self.set_owners(secret, &owners).await
     }
 
@@ -206,7 +207,7 @@ impl Pass<'_> {
                 self.bind(*key, true).await
             }
             BindingStep::Adopt { secret, key, .. } => {
-                let owner = build::owner_reference(&*self.observed.keys[*key]);
+                let owner = owner_reference(&*self.observed.keys[*key]);
                 self.set_owners(secret, &[owner]).await
             }
         }
@@ -242,7 +243,7 @@ impl Pass<'_> {
 
     fn is_bound_elsewhere(&self, fingerprint: &Fingerprint, name: &str) -> bool {
         let holding = self.ctx.caches.secrets.by_index(index::FINGERPRINT, &fingerprint.to_string());
-        holding.iter().any(|secret| is_managed(secret) && secret.name_any() != name)
+        holding.iter().any(|secret| is_managed(secret.as_ref()) && secret.name_any() != name)
     }
 
     /// Owner first, then status, so that a trusted key never outlives its Machine.
@@ -256,9 +257,7 @@ impl Pass<'_> {
         let owners = match &verdict.owner {
             Ownership::Keep => None,
             Ownership::Nobody => Some(Vec::new()),
-            Ownership::Machine(uid) => {
-                self.machine(uid).map(|machine| vec![build::owner_reference(&**machine)])
-            }
+            Ownership::Machine(uid) => self.machine(uid).map(|machine| vec![owner_reference(&**machine)]),
         };
         let owned = match owners {
             None => None,

@@ -7,10 +7,12 @@ use base64::engine::general_purpose::STANDARD;
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::Secret;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
-use kube::{Resource, ResourceExt};
+use kube::ResourceExt;
 use serde_json::{Value, json};
 use trusted_crds::names::{self, FINGERPRINT_ANNOTATION, MANAGED_BY, MANAGED_BY_LABEL};
 use trusted_crds::{AttestationKey, Machine, PublicKey};
+
+use crate::owner::owner_reference;
 
 /// On a binding: a person's approval is the reason it exists, so it goes when the approval is withdrawn. It has
 /// to be recorded with the binding itself, since a status may be lost on the way.
@@ -19,18 +21,6 @@ pub const BOUND_BY_HAND_ANNOTATION: &str = "trusted-execution-clusters.io/bound-
 pub const DISK_KEY_ENTRY: &str = "root";
 /// Key of a binding's Secret.
 pub const PUBLIC_KEY_ENTRY: &str = "public_key";
-
-/// The owner reference of a child of `owner`.
-pub fn owner_reference<K: Resource<DynamicType = ()>>(owner: &K) -> OwnerReference {
-    OwnerReference {
-        api_version: K::api_version(&()).into_owned(),
-        kind: K::kind(&()).into_owned(),
-        name: owner.name_any(),
-        uid: owner.uid().unwrap_or_default(),
-        controller: Some(true),
-        block_owner_deletion: Some(true),
-    }
-}
 
 /// The Secret that records that `key` is trusted in the place `name`.
 pub fn binding(name: &str, key: &AttestationKey, public_key: &PublicKey, by_hand: bool) -> Secret {

@@ -14,8 +14,9 @@ use super::situation::{
     Situation,
 };
 use super::subject::{Subject, fingerprint_of};
-use crate::context::{Caches, Context, SecretMeta, index, is_managed, is_ours};
+use crate::context::{Caches, Context, SecretMeta, index};
 use crate::facts::ServedCluster;
+use crate::owner::{is_managed, is_ours};
 
 /// A subject as the stores show it: the facts to decide on and the objects to write to.
 pub struct Observed {
@@ -134,7 +135,7 @@ fn machine_facts(machine: &Machine) -> MachineFacts {
 fn key_facts(key: &AttestationKey) -> KeyFacts {
     let conditions = key.status.as_ref().map(|status| status.conditions.as_slice()).unwrap_or_default();
     let (machines, others): (Vec<_>, Vec<_>) =
-        key.owner_references().iter().partition(|owner| is_ours(owner, "Machine"));
+        key.owner_references().iter().partition(|owner| is_ours::<Machine>(owner));
     KeyFacts {
         name: key.name_any(),
         uid: key.uid().unwrap_or_default(),
@@ -181,7 +182,7 @@ fn binding_owner(caches: &Caches, secret: &SecretMeta) -> Option<BindingOwner> {
     let [owner] = secret.owner_references() else {
         return secret.owner_references().is_empty().then_some(BindingOwner::Nobody);
     };
-    if !is_ours(owner, "AttestationKey") {
+    if !is_ours::<AttestationKey>(owner) {
         return None;
     }
     let key = cachelib::Key::new(secret.namespace().unwrap_or_default(), owner.name.clone());
@@ -198,7 +199,7 @@ fn elsewhere(caches: &Caches, subject: &Subject, fingerprints: &BTreeSet<Fingerp
     fingerprints
         .iter()
         .flat_map(holding)
-        .filter(|secret| is_managed(secret) && Some(secret.name_any()) != own)
+        .filter(|secret| is_managed(secret.as_ref()) && Some(secret.name_any()) != own)
         .map(|secret| binding(caches, &secret))
         .collect()
 }
@@ -206,7 +207,7 @@ fn elsewhere(caches: &Caches, subject: &Subject, fingerprints: &BTreeSet<Fingerp
 fn disk_key(secret: &SecretMeta) -> DiskKeySecret {
     let owner = match secret.owner_references() {
         [] => DiskKeyOwner::Nobody,
-        [owner] if is_ours(owner, "Machine") => DiskKeyOwner::Machine(owner.uid.clone()),
+        [owner] if is_ours::<Machine>(owner) => DiskKeyOwner::Machine(owner.uid.clone()),
         _ => DiskKeyOwner::Other,
     };
     DiskKeySecret {

@@ -10,7 +10,8 @@ use kube::{Resource, ResourceExt};
 use trusted_crds::names::{self, FINGERPRINT_ANNOTATION};
 use trusted_crds::{AttestationKey, Decision, Fingerprint, Machine, PublicKey, TrustedExecutionCluster};
 
-use crate::context::{Caches, Context, SecretMeta, index, is_managed, is_ours};
+use crate::context::{Caches, Context, SecretMeta, index};
+use crate::owner::{is_managed, is_ours};
 
 /// One unit of work. Machine and keys that name each other are one, so that "the Machine appeared" and "the key
 /// appeared" cannot race.
@@ -157,7 +158,7 @@ fn touched_by_secret(old: Option<&SecretMeta>, new: Option<&SecretMeta>) -> Vec<
         let name = secret.name_any();
         touched.extend(Subject::of_secret_name(&name).map(Touched::Subject));
         // The existing operator names a disk key exactly like its machine.
-        let of_machine = secret.owner_references().iter().any(|owner| is_ours(owner, "Machine"));
+        let of_machine = secret.owner_references().iter().any(is_ours::<Machine>);
         if (of_machine || is_managed(secret)) && names::is_machine_id(&name) {
             touched.push(Touched::Subject(Subject::Machine(name)));
         }

@@ -10,7 +10,8 @@ use trusted_crds::names::{FINGERPRINT_ANNOTATION, disk_key_secret, is_machine_id
 use trusted_crds::{AttestationKey, Decision, Fingerprint, Machine, reason};
 
 use super::delivery::{Source, Wanted};
-use crate::context::{Context, SecretMeta, index, is_managed, is_name_of_ours};
+use crate::context::{Context, SecretMeta, index, is_name_of_ours};
+use crate::owner::is_managed;
 
 /// Prefix of the Secrets that record which keys are trusted.
 const BINDING_PREFIX: &str = "ak-";

@@ -46,7 +46,7 @@ impl Pass<'_> {
                 state.window.reset();
                 return configured;
             }
-            View::Present(deployment) if ownership(&deployment.metadata, owner) == Ownership::Ours => {
+            View::Present(deployment) if ownership(&*deployment, owner) == Ownership::Ours => {
                 state.window.gather(now).or_else(|| state.window.hold(now, decide::rollout(&deployment)))
             }
             View::Present(_) => None,

@@ -9,8 +9,9 @@ use trusted_crds::{AttestationKey, Machine, TrustedExecutionCluster};
 
 use super::Trustee;
 use super::observe::key_ready_reason;
-use crate::context::{Context, SecretMeta, is_managed, is_ours};
+use crate::context::{Context, SecretMeta};
 use crate::controllers::cluster::TlsUse;
+use crate::owner::{is_managed, is_ours};
 
 /// Changes that concern Trustee, as they come in.
 pub(super) fn triggers(ctx: &Context) -> Vec<BoxStream<'static, Trustee>> {
@@ -71,9 +72,8 @@ fn secret_facts(secret: &SecretMeta) -> SecretFacts<'_> {
 
 /// Whether a Secret may hold a disk key or record a trusted key.
 fn is_key(secret: Option<&SecretMeta>) -> bool {
-    secret.is_some_and(|secret| {
-        is_managed(secret) || secret.owner_references().iter().any(|owner| is_ours(owner, "Machine"))
-    })
+    secret
+        .is_some_and(|secret| is_managed(secret) || secret.owner_references().iter().any(is_ours::<Machine>))
 }
 
 fn is_certificate(clusters: &Cache<TrustedExecutionCluster>, secret: Option<&SecretMeta>) -> bool {
