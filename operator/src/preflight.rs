@@ -25,7 +25,7 @@ const CHILDREN: &[&str] = &["list", "watch", "create", "patch", "get", "delete"]
 /// blocks deletion, or take a key from one owner to another.
 const FINALIZERS: &[&str] = &["update"];
 
-/// What the Role in deploy/rbac grants, as far as `run` depends on it.
+/// What the Role in deploy/rbac grants: everything `run` depends on, and nothing else.
 pub const RIGHTS: &[Right] = &[
     Right { group: GROUP, resource: "trustedexecutionclusters", verbs: WATCH },
     Right { group: GROUP, resource: "machines", verbs: WATCH },
@@ -185,6 +185,8 @@ fn missing(rules: &[ResourceRule]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use k8s_openapi::api::rbac::v1::{PolicyRule, Role};
 
     use super::*;
@@ -251,14 +253,45 @@ mod tests {
         ResourceRule { api_groups, resources, resource_names, verbs }
     }
 
-    #[test]
-    fn the_role_we_ask_administrators_to_apply_grants_every_right() {
+    fn granted() -> Vec<PolicyRule> {
         let is_role = |document: &&str| document.contains("\nkind: Role\n");
         let role = MANIFEST.split("---\n").find(is_role).unwrap();
         let role: Role = serde_saphyr::from_str(role).unwrap();
-        let rules: Vec<ResourceRule> = role.rules.unwrap().into_iter().map(granted_by).collect();
+        role.rules.unwrap()
+    }
+
+    #[test]
+    fn the_role_we_ask_administrators_to_apply_grants_every_right() {
+        let rules: Vec<ResourceRule> = granted().into_iter().map(granted_by).collect();
         assert!(!rules.is_empty());
         assert_eq!(missing(&rules), Vec::<String>::new());
+    }
+
+    #[test]
+    fn that_role_grants_nothing_else() {
+        let asked_for: BTreeSet<(&str, &str, &str)> = RIGHTS
+            .iter()
+            .flat_map(|right| right.verbs.iter().map(|verb| (right.group, right.resource, *verb)))
+            .collect();
+        let rules = granted();
+        let mut found = BTreeSet::new();
+        for rule in &rules {
+            for group in rule.api_groups.iter().flatten() {
+                for resource in rule.resources.iter().flatten() {
+                    found.extend(
+                        rule.verbs.iter().map(|verb| (group.as_str(), resource.as_str(), verb.as_str())),
+                    );
+                }
+            }
+            // The name of an object that is about to be made is not looked at.
+            if rule.resources.iter().flatten().any(|resource| resource == "leases")
+                && rule.verbs != ["create"]
+            {
+                assert_eq!(rule.resource_names.as_deref(), Some(&[LEASE.to_owned()][..]), "one Lease alone");
+            }
+            assert!(rule.non_resource_urls.is_none());
+        }
+        assert_eq!(found, asked_for);
     }
 
     #[test]

@@ -81,7 +81,6 @@ async fn fill(namespace: &TestNamespace) {
         "conditions": [condition("Committed", "True", "ImageCommitted")],
         "referenceValues": [{"name": "tpm_pcr4", "values": ["00"]}],
     }));
-    let images = api::<trusted_crds::ApprovedImage>(&operator, namespace);
     images.patch_status("ai1", &params, &status).await.unwrap();
 }
 

@@ -99,19 +99,22 @@ async fn operator() {
     let namespace = namespace("rights-operator").await;
     let user = namespace.service_account_user("trusted-operator");
     let expected = Rights::default()
-        .on_kinds("", &READ)
-        .on_kinds("/status", &["patch"])
-        .on_kinds("/finalizers", &["update"])
+        .on_kinds("", &["list", "watch"])
         .and(GROUP, "attestationkeys", &["patch", "delete"])
         .and("", "secrets", &CHILD)
         .and("", "configmaps", &CHILD)
         .and("", "services", &CHILD)
         .and("apps", "deployments", &CHILD)
-        .and("batch", "jobs", &CHILD)
         // The one Lease it takes is a right of its own, by name; rights_in_use.rs uses it.
-        .and("coordination.k8s.io", "leases", &["create"])
-        .and("", "events", &["create", "patch"])
-        .and("events.k8s.io", "events", &["create", "patch"]);
+        .and("coordination.k8s.io", "leases", &["create"]);
+    let written = ["trustedexecutionclusters", "machines", "attestationkeys"];
+    let expected = written.iter().fold(expected, |rights, kind| {
+        rights.and(GROUP, &format!("{kind}/status"), &["patch"]).and(
+            GROUP,
+            &format!("{kind}/finalizers"),
+            &["update"],
+        )
+    });
     assert_exactly(&namespace, &user, expected).await;
 }
 
