@@ -1,13 +1,14 @@
 //! What every controller is given: the stores it reads, the writer it writes through, the facts it shares.
 
 use std::env;
+use std::sync::Arc;
 
 use cachelib::{Cache, Key, Metadata};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{ConfigMap, Secret, Service};
 use trusted_crds::{ApprovedImage, AttestationKey, Machine, TrustedExecutionCluster};
 
-use crate::facts::Facts;
+use crate::facts::{Facts, ServedCluster};
 use crate::writer::Writer;
 
 /// A Secret as the stores know it: metadata alone, never a byte of its data.
@@ -96,6 +97,20 @@ pub struct Context {
 }
 
 impl Context {
+    /// The cluster that is served: which one it is, the cluster controller says, so that only that one makes the choice;
+    /// what it says is in the store, which is never behind. The outer `None` means that nothing is known yet.
+    pub fn served_cluster(&self) -> Option<Option<Arc<TrustedExecutionCluster>>> {
+        let uid = match self.facts.served_cluster() {
+            ServedCluster::NotYet => return None,
+            ServedCluster::None => return Some(None),
+            ServedCluster::Uid(uid) => uid,
+        };
+        let mut clusters = self.caches.clusters.list().into_iter();
+        Some(clusters.find(|cluster| {
+            cluster.metadata.uid.as_ref() == Some(&uid) && cluster.metadata.deletion_timestamp.is_none()
+        }))
+    }
+
     /// The store key of an object of the served namespace.
     pub fn key(&self, name: &str) -> Key {
         Key { namespace: self.namespace.clone(), name: name.to_owned() }

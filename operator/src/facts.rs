@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use futures::Stream;
+use futures::stream;
 use tokio::sync::watch;
-use trusted_crds::{ApprovalPolicy, DiskKeyRetention, TrustedExecutionCluster};
 
 use crate::child::Obstacle;
 use crate::controllers::cluster::TlsStates;
@@ -29,30 +30,8 @@ pub enum ServedCluster {
     NotYet,
     /// No cluster is established, or the one that was is gone or being deleted.
     None,
-    /// This one owns the children and is not being deleted.
-    Some(Served),
-}
-
-/// The served cluster, as far as others depend on it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Served {
-    /// Its uid.
-    pub uid: String,
-    /// Which keys are trusted without a person's decision.
-    pub policy: ApprovalPolicy,
-    /// What becomes of a disk key when its Machine goes.
-    pub retention: DiskKeyRetention,
-}
-
-impl Served {
-    /// What others depend on of `cluster`.
-    pub fn of(cluster: &TrustedExecutionCluster) -> Self {
-        Served {
-            uid: cluster.metadata.uid.clone().unwrap_or_default(),
-            policy: cluster.spec.attestation_key_approval.unwrap_or_default(),
-            retention: cluster.spec.disk_key_retention.unwrap_or_default(),
-        }
-    }
+    /// The one with this uid owns the children and is not being deleted. What it says is in the store.
+    Uid(String),
 }
 
 /// The facts, shared by all controllers.
@@ -115,7 +94,7 @@ impl Facts {
         self.served_cluster.borrow().clone()
     }
 
-    /// Follows which cluster is served, with its approval policy and retention.
+    /// Follows which cluster is served.
     pub fn watch_served_cluster(&self) -> watch::Receiver<ServedCluster> {
         self.served_cluster.subscribe()
     }
@@ -134,4 +113,9 @@ impl Facts {
     pub fn tls(&self) -> &TlsStates {
         &self.tls
     }
+}
+
+/// Each change of a fact, as it comes.
+pub fn changes<T: Send + Sync + 'static>(fact: watch::Receiver<T>) -> impl Stream<Item = ()> + Send {
+    stream::unfold(fact, |mut fact| async move { fact.changed().await.ok().map(|()| ((), fact)) })
 }

@@ -72,18 +72,18 @@ async fn the_others_are_told_which_cluster_is_served_and_how() {
     until("no cluster", &|told| *told == ServedCluster::None).await;
 
     let cluster = env.create(&objects::cluster(CLUSTER)).await;
-    let is = |uid: &Option<String>, policy, retention| {
-        let uid = uid.clone().unwrap();
-        move |told: &ServedCluster| {
-            matches!(told, ServedCluster::Some(served)
-                if (&served.uid, served.policy, served.retention) == (&uid, policy, retention))
-        }
-    };
-    let uid = cluster.uid();
-    until("installed", &is(&uid, ApprovalPolicy::Automatic, DiskKeyRetention::Delete)).await;
+    let uid = cluster.uid().unwrap();
+    until("installed", &|told| *told == ServedCluster::Uid(uid.clone())).await;
+    let served = || ctx.served_cluster().expect("something is known").map(|cluster| cluster.spec.clone());
+    assert_eq!(served().unwrap().approval_policy(), ApprovalPolicy::Automatic);
     let patch = json!({"spec": {"attestationKeyApproval": "Manual", "diskKeyRetention": "Retain"}});
     env.edit::<TrustedExecutionCluster>(CLUSTER, patch).await;
-    until("another policy", &is(&uid, ApprovalPolicy::Manual, DiskKeyRetention::Retain)).await;
+    eventually("another policy", TIMEOUT, || async {
+        let spec = served().ok_or("no cluster")?;
+        let told = (spec.approval_policy(), spec.retention());
+        (told == (ApprovalPolicy::Manual, DiskKeyRetention::Retain)).then_some(()).ok_or("the former one")
+    })
+    .await;
     env.api::<TrustedExecutionCluster>().delete(CLUSTER, &DeleteParams::background()).await.unwrap();
     until("gone", &|told| *told == ServedCluster::None).await;
 

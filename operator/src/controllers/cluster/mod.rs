@@ -23,7 +23,6 @@ use tokio::time::Instant;
 
 pub(crate) use apply::tls_state;
 pub(crate) use decide::running_tls_hash;
-pub use served::established;
 pub use tls::{CERTIFICATE, MOUNT_PATH, PRIVATE_KEY, TlsMount, TlsState, TlsStates, TlsUse};
 
 use self::observe::Standing;

@@ -10,6 +10,7 @@ use trusted_crds::{AttestationKey, KeyState, TrustedExecutionCluster};
 use super::tls::TlsUse;
 use crate::child::ChildKind;
 use crate::context::{Context, SecretMeta};
+use crate::facts;
 
 type Clusters = Cache<TrustedExecutionCluster>;
 
@@ -76,9 +77,7 @@ fn fact_changes<T: Send + Sync + 'static>(
     clusters: &Clusters,
 ) -> BoxStream<'static, String> {
     let clusters = clusters.clone();
-    stream::unfold(fact, |mut fact| async move { fact.changed().await.ok().map(|()| ((), fact)) })
-        .flat_map(move |()| stream::iter(names(&clusters)))
-        .boxed()
+    facts::changes(fact).flat_map(move |()| stream::iter(names(&clusters))).boxed()
 }
 
 fn names(clusters: &Clusters) -> Vec<String> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use kube::{Resource, ResourceExt};
 use trusted_crds::condition::{self, APPROVED, KEY_READY};
 use trusted_crds::names;
-use trusted_crds::{AttestationKey, Decision, Fingerprint, Machine, PublicKey};
+use trusted_crds::{AttestationKey, Decision, Fingerprint, Machine, PublicKey, TrustedExecutionCluster};
 
 use super::build::BOUND_BY_HAND_ANNOTATION;
 use super::situation::{
@@ -15,7 +15,6 @@ use super::situation::{
 };
 use super::subject::{Subject, fingerprint_of};
 use crate::context::{Caches, Context, SecretMeta, index};
-use crate::facts::ServedCluster;
 use crate::owner::{is_managed, is_ours};
 
 /// A subject as the stores show it: the facts to decide on and the objects to write to.
@@ -33,7 +32,7 @@ pub struct Observed {
 /// yet which cluster is served.
 pub fn observe(ctx: &Context, subject: &Subject) -> Option<Observed> {
     let caches = &ctx.caches;
-    let cluster = served_cluster(ctx)?;
+    let cluster = ctx.served_cluster()?;
     let (machines, keys) = objects(ctx, subject);
     let names = secret_names(subject);
     let secrets_current = names.iter().all(|name| caches.secrets.is_current(&ctx.key(name)));
@@ -59,7 +58,7 @@ pub fn observe(ctx: &Context, subject: &Subject) -> Option<Observed> {
         .chain(binding.iter().filter_map(|binding| binding.fingerprint.clone()))
         .collect();
     let situation = Situation {
-        cluster,
+        cluster: cluster.map(|cluster| cluster_facts(&cluster)),
         machines: machines.iter().map(|machine| machine_facts(machine)).collect(),
         keys: key_facts,
         elsewhere: elsewhere(caches, subject, &fingerprints),
@@ -98,21 +97,8 @@ fn secret_names(subject: &Subject) -> Vec<String> {
     names
 }
 
-/// What the served cluster says: which one it is, from the cluster controller; what it says, from the store, which is
-/// never behind that. The outer `None` means that nothing is known yet.
-fn served_cluster(ctx: &Context) -> Option<Option<Cluster>> {
-    let uid = match ctx.facts.served_cluster() {
-        ServedCluster::NotYet => return None,
-        ServedCluster::None => return Some(None),
-        ServedCluster::Some(served) => served.uid,
-    };
-    let clusters = ctx.caches.clusters.list();
-    let served = clusters.iter().find(|cluster| cluster.metadata.uid.as_ref() == Some(&uid));
-    let served = served.filter(|cluster| cluster.metadata.deletion_timestamp.is_none());
-    Some(served.map(|cluster| Cluster {
-        policy: cluster.spec.attestation_key_approval.unwrap_or_default(),
-        retention: cluster.spec.disk_key_retention.unwrap_or_default(),
-    }))
+fn cluster_facts(cluster: &TrustedExecutionCluster) -> Cluster {
+    Cluster { policy: cluster.spec.approval_policy(), retention: cluster.spec.retention() }
 }
 
 fn age(object: &impl Resource) -> Age {

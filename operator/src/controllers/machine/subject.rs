@@ -11,6 +11,7 @@ use trusted_crds::names::{self, FINGERPRINT_ANNOTATION};
 use trusted_crds::{AttestationKey, Decision, Fingerprint, Machine, PublicKey, TrustedExecutionCluster};
 
 use crate::context::{Caches, Context, SecretMeta, index};
+use crate::facts;
 use crate::owner::{is_managed, is_ours};
 
 /// One unit of work. Machine and keys that name each other are one, so that "the Machine appeared" and "the key
@@ -102,10 +103,8 @@ pub fn triggers(ctx: &Context) -> Vec<BoxStream<'static, Subject>> {
 /// Which cluster is served depends on who owns its children, so that it may change without any change of a cluster.
 fn served_cluster_changes(ctx: &Context) -> BoxStream<'static, Subject> {
     let caches = ctx.caches.clone();
-    let changes = stream::unfold(ctx.facts.watch_served_cluster(), async |mut served| {
-        served.changed().await.ok().map(|()| (Touched::Everything, served))
-    });
-    changes.flat_map(move |touched| stream::iter(subjects(&caches, touched))).boxed()
+    let changes = facts::changes(ctx.facts.watch_served_cluster());
+    changes.flat_map(move |()| stream::iter(subjects(&caches, Touched::Everything))).boxed()
 }
 
 fn subjects(caches: &Caches, touched: Touched) -> HashSet<Subject> {

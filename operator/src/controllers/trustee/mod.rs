@@ -23,7 +23,6 @@ use self::pass::Pass;
 use self::window::Window;
 use crate::child::Strangers;
 use crate::context::Context;
-use crate::controllers::cluster::established;
 use crate::error::ReconcileError;
 use crate::queue::{Next, Reconciler, Trigger};
 
@@ -70,7 +69,7 @@ impl Reconciler for TrusteeController {
 
     async fn reconcile(&self, _: Trustee, _: Trigger) -> Result<Next, ReconcileError> {
         let mut state = self.state.lock().await;
-        let cluster = established(&self.ctx.caches);
+        let cluster = self.ctx.served_cluster().flatten();
         let owner = cluster.as_ref().and_then(|cluster| cluster.metadata.uid.clone());
         if state.owner != owner {
             *state = State { owner, ..State::default() };

@@ -11,6 +11,7 @@ use super::Trustee;
 use super::observe::key_ready_reason;
 use crate::context::{Context, SecretMeta};
 use crate::controllers::cluster::TlsUse;
+use crate::facts;
 use crate::owner::{is_managed, is_ours};
 
 /// Changes that concern Trustee, as they come in.
@@ -19,8 +20,7 @@ pub(super) fn triggers(ctx: &Context) -> Vec<BoxStream<'static, Trustee>> {
     let clusters = caches.clusters.clone();
     vec![
         on(&caches.clusters, |_, _| true),
-        // Which cluster is served depends on whose the children are.
-        on(&caches.services, |_, _| true),
+        facts::changes(ctx.facts.watch_served_cluster()).map(|()| Trustee).boxed(),
         on(&caches.deployments, |old, new| named(old.or(new), &[TRUSTEE_DEPLOYMENT])),
         on(&caches.config_maps, |old, new| named(old.or(new), &[TRUSTEE_DATA, ATTESTATION_POLICY])),
         on(&caches.machines, |old, new| differ(old, new, machine_facts)),
