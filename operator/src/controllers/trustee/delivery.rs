@@ -1,4 +1,6 @@
 //! What is to be delivered to Trustee, and how: a list of Secrets in, parts of the pod template out. Pure.
+//!
+//! Nothing else knows how keys get to Trustee, so that another way to deliver them is another [`render`].
 
 use k8s_openapi::api::core::v1::{
     KeyToPath, ProjectedVolumeSource, SecretProjection, Volume, VolumeMount, VolumeProjection,
@@ -47,35 +49,23 @@ pub struct Rendered {
     pub hash: String,
 }
 
-/// A way to get keys to Trustee.
-pub trait Delivery: Send + Sync {
-    /// What it takes to deliver `wanted`.
-    fn render(&self, wanted: &Wanted) -> Rendered;
-}
-
-/// Mounts all disk keys in one projected volume and all attestation keys in another, both of which are always
-/// there. Every change of keys rolls the pod.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Volumes;
-
-impl Delivery for Volumes {
-    fn render(&self, wanted: &Wanted) -> Rendered {
-        let disk_keys = wanted.disk_keys.iter();
-        let disk_keys =
-            disk_keys.map(|source| projection(&source.secret, DISK_KEY, disk_key_path(&source.as_)));
-        let keys = wanted.attestation_keys.iter();
-        let keys = keys.map(|source| projection(&source.secret, ATTESTATION_KEY, key_file(&source.as_)));
-        Rendered {
-            volumes: vec![
-                projected(DISK_KEYS_VOLUME, disk_keys.collect()),
-                projected(ATTESTATION_KEYS_VOLUME, keys.collect()),
-            ],
-            mounts: vec![
-                read_only(DISK_KEYS_VOLUME, DISK_KEYS_DIR),
-                read_only(ATTESTATION_KEYS_VOLUME, ATTESTATION_KEYS_DIR),
-            ],
-            hash: hash_of(wanted),
-        }
+/// What it takes to deliver `wanted`: all disk keys in one projected volume and all attestation keys in another, both
+/// of which are always there. Every change of keys rolls the pod.
+pub(super) fn render(wanted: &Wanted) -> Rendered {
+    let disk_keys = wanted.disk_keys.iter();
+    let disk_keys = disk_keys.map(|source| projection(&source.secret, DISK_KEY, disk_key_path(&source.as_)));
+    let keys = wanted.attestation_keys.iter();
+    let keys = keys.map(|source| projection(&source.secret, ATTESTATION_KEY, key_file(&source.as_)));
+    Rendered {
+        volumes: vec![
+            projected(DISK_KEYS_VOLUME, disk_keys.collect()),
+            projected(ATTESTATION_KEYS_VOLUME, keys.collect()),
+        ],
+        mounts: vec![
+            read_only(DISK_KEYS_VOLUME, DISK_KEYS_DIR),
+            read_only(ATTESTATION_KEYS_VOLUME, ATTESTATION_KEYS_DIR),
+        ],
+        hash: hash_of(wanted),
     }
 }
 

@@ -17,8 +17,6 @@ use std::sync::Arc;
 use futures::stream::BoxStream;
 use tokio::sync::Mutex;
 
-pub use delivery::{Delivery, Rendered, Source, Volumes, Wanted};
-
 use self::pass::Pass;
 use self::window::Window;
 use crate::child::Strangers;
@@ -39,7 +37,6 @@ impl fmt::Display for Trustee {
 /// Keeps Trustee configured and supplied.
 pub struct TrusteeController {
     ctx: Arc<Context>,
-    delivery: Box<dyn Delivery>,
     state: Mutex<State>,
 }
 
@@ -54,7 +51,7 @@ struct State {
 impl TrusteeController {
     /// A controller that reads and writes through `ctx`.
     pub fn new(ctx: Arc<Context>) -> Self {
-        TrusteeController { ctx, delivery: Box::new(Volumes), state: Mutex::default() }
+        TrusteeController { ctx, state: Mutex::default() }
     }
 
     /// The changes of the stores that concern Trustee.
@@ -78,7 +75,7 @@ impl Reconciler for TrusteeController {
             self.ctx.facts.set_trustee_obstacles(Vec::new());
             return Ok(Next::Wait);
         };
-        let pass = Pass { ctx: &self.ctx, delivery: &*self.delivery, cluster: &cluster };
+        let pass = Pass { ctx: &self.ctx, cluster: &cluster };
         let outcome = pass.install(&mut state).await?;
         self.ctx.facts.set_trustee_obstacles(outcome.obstacles.into_iter().collect());
         match outcome.error {

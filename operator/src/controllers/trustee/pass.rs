@@ -5,8 +5,7 @@ use tokio::time::Instant;
 use trusted_crds::TrustedExecutionCluster;
 use trusted_crds::names::{ATTESTATION_POLICY, TRUSTEE_DATA, TRUSTEE_DEPLOYMENT};
 
-use super::delivery::Delivery;
-use super::{State, apply, decide, observe};
+use super::{State, apply, decide, delivery, observe};
 use crate::child::{Outcome, Ownership, View, ownership, view};
 use crate::context::Context;
 use crate::controllers::cluster::{TlsState, TlsUse, tls_state};
@@ -15,7 +14,6 @@ use crate::error::ReconcileError;
 /// One pass for the cluster that is served.
 pub(super) struct Pass<'a> {
     pub(super) ctx: &'a Context,
-    pub(super) delivery: &'a dyn Delivery,
     pub(super) cluster: &'a TrustedExecutionCluster,
 }
 
@@ -62,7 +60,7 @@ impl Pass<'_> {
         outcome: &mut Outcome,
     ) -> Result<(), ReconcileError> {
         let deployment = view(self.ctx, TRUSTEE_DEPLOYMENT);
-        let delivered = self.delivery.render(&observe::wanted(self.ctx));
+        let delivered = delivery::render(&observe::wanted(self.ctx));
         match decide::broker(self.cluster, &deployment, tls, (&self.ctx.images.trustee, delivered))? {
             Ok(step) => {
                 apply::serve(self.ctx, step, (&mut state.window, &mut state.strangers), outcome).await;

@@ -2,14 +2,14 @@ use serde_json::Value;
 
 use super::*;
 use crate::controllers::cluster::TlsMount;
-use crate::controllers::trustee::delivery::{Delivery, Volumes, Wanted};
+use crate::controllers::trustee::delivery::{Wanted, render};
 
 fn file(map: &k8s_openapi::api::core::v1::ConfigMap, name: &str) -> String {
     map.data.as_ref().unwrap()[name].clone()
 }
 
 fn template(tls: Option<&TlsMount>) -> Value {
-    let delivered = Volumes.render(&Wanted::default());
+    let delivered = render(&Wanted::default());
     let made = deployment(Template { image: "kbs:1", tls, delivered }, "ns");
     serde_json::to_value(made.spec.template).unwrap()
 }

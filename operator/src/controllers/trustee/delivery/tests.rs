@@ -17,7 +17,7 @@ fn wanted() -> Wanted {
 
 #[test]
 fn each_key_is_one_optional_file_from_one_secret() {
-    let rendered = serde_json::to_value(Volumes.render(&wanted()).volumes).unwrap();
+    let rendered = serde_json::to_value(render(&wanted()).volumes).unwrap();
     let disk_key = |secret: &str, path: &str| json!({"secret": {"name": secret, "optional": true, "items": [{"key": "root", "path": path}]}});
     assert_eq!(rendered[0]["name"], "disk-keys");
     assert_eq!(
@@ -34,7 +34,7 @@ fn each_key_is_one_optional_file_from_one_secret() {
 
 #[test]
 fn both_folders_are_there_even_without_keys() {
-    let rendered = Volumes.render(&Wanted::default());
+    let rendered = render(&Wanted::default());
     let names: Vec<_> = rendered.mounts.iter().map(|mount| (mount.name.as_str(), mount.read_only)).collect();
     assert_eq!(names, [("disk-keys", Some(true)), ("trusted-ak-keys", Some(true))]);
     for volume in &rendered.volumes {
@@ -44,7 +44,7 @@ fn both_folders_are_there_even_without_keys() {
 
 #[test]
 fn the_hash_changes_with_every_secret_and_with_nothing_else() {
-    let hash = |wanted: &Wanted| Volumes.render(wanted).hash;
+    let hash = |wanted: &Wanted| render(wanted).hash;
     assert_eq!(hash(&wanted()), hash(&wanted()));
     let mut fewer = wanted();
     fewer.disk_keys.pop();
