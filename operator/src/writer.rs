@@ -1,4 +1,4 @@
-//! The only place of the operator that writes to the API server.
+//! The only place of the operator that writes to the API server, or reads a single object from it.
 //!
 //! Every write names the object it means by uid or, for a create, lets the API server refuse a name that is
 //! taken, and is entered into the store's ledger of own writes, so that no later decision rests on a store
@@ -164,17 +164,9 @@ impl Writer {
         Ok(())
     }
 
-    /// The one content read there is: what a Secret holds that the stores know by its metadata only. `None` if
-    /// it does not exist.
-    pub async fn verify_secret(&self, name: &str) -> Result<Option<Secret>, WriteError> {
-        self.api::<Secret>()
-            .get_opt(name)
-            .await
-            .map_err(|error| WriteError::of::<Secret>("read", name, &error))
-    }
-
-    /// What has a name that a create found taken although the store does not show it. `None` if it is gone again.
-    pub async fn verify<K: Written>(&self, name: &str) -> Result<Option<K>, WriteError> {
+    /// Reads one object from the API server, where no store can answer: what a Secret holds, of which the stores have
+    /// the metadata alone, or what has a name that a create found taken. `None` if it does not exist.
+    pub async fn get<K: Written>(&self, name: &str) -> Result<Option<K>, WriteError> {
         self.api::<K>().get_opt(name).await.map_err(|error| WriteError::of::<K>("read", name, &error))
     }
 

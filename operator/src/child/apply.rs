@@ -160,7 +160,7 @@ async fn take_up<K: ChildKind>(
 ) -> Result<Carried<K>, ReconcileError> {
     let (kind, name) = (K::kind(&()).into_owned(), desired.name().to_owned());
     let now = Instant::now();
-    let Some(found) = ctx.writer.verify::<K>(&name).await? else {
+    let Some(found) = ctx.writer.get::<K>(&name).await? else {
         return Ok(Carried::Paced(REPAIR_PACE));
     };
     if is_managed(&found) {

@@ -1,5 +1,6 @@
 //! Carries out what was decided for a cluster: its children, its status, and the one read of each TLS Secret.
 
+use k8s_openapi::api::core::v1::Secret;
 use trusted_crds::{TrustedExecutionCluster, TrustedExecutionClusterStatus};
 
 use super::decide::Plan;
@@ -44,7 +45,7 @@ async fn inspect(ctx: &Context, tls: &TlsUse) -> Result<Result<TlsMount, TlsProb
     if let Some(known) = inspections.of(&tls.secret, &stored.metadata) {
         return Ok(known.verdict(tls));
     }
-    let Some(secret) = ctx.writer.verify_secret(&tls.secret).await? else {
+    let Some(secret) = ctx.writer.get::<Secret>(&tls.secret).await? else {
         return Ok(Err(TlsProblem::Missing));
     };
     let found = inspections.remember(&tls.secret, &secret);
