@@ -15,6 +15,12 @@ pub const APPLIED_HASH_ANNOTATION: &str = "trusted-execution-clusters.io/applied
 pub const FINGERPRINT_ANNOTATION: &str = "trusted-execution-clusters.io/fingerprint";
 /// Hash of the delivered keys, on the pod template of Trustee, so that a change rolls the pod.
 pub const DELIVERY_HASH_ANNOTATION: &str = "trusted-execution-clusters.io/delivery-hash";
+/// On a binding: a person's approval is the reason it exists, so it goes when the approval is withdrawn. It has to be
+/// recorded with the binding itself, since a status may be lost on the way.
+pub const BOUND_BY_HAND_ANNOTATION: &str = "trusted-execution-clusters.io/bound-by-hand";
+/// Hash of Trustee's configuration, on its pod template: Trustee reads it at its start only, so a change has to roll
+/// the pod.
+pub const CONFIGURATION_HASH_ANNOTATION: &str = "trusted-execution-clusters.io/configuration-hash";
 /// Hash of the TLS Secret, on a pod template, so that a new certificate rolls the pod.
 pub const TLS_HASH_ANNOTATION: &str = "trusted-execution-clusters.io/tls-hash";
 /// Annotation that confirms the deletion of a cluster that has machines; its value is the cluster's name.
@@ -51,20 +57,56 @@ pub const REGISTER_MACHINE_SERVICE_ACCOUNT: &str = "register-machine";
 /// ServiceAccount of attestation-key-register.
 pub const REGISTER_ATTESTATION_KEY_SERVICE_ACCOUNT: &str = "register-attestation-key";
 
+const DISK_KEY_PREFIX: &str = "luks-";
+const BINDING_PREFIX: &str = "ak-";
+/// After [`BINDING_PREFIX`], where the key belongs to no machine.
+const FINGERPRINT_PREFIX: &str = "fp-";
+/// Key in a disk key's Secret, as Trustee serves it.
+pub const DISK_KEY_ENTRY: &str = "root";
+/// Key in a binding's Secret.
+pub const PUBLIC_KEY_ENTRY: &str = "public_key";
+
 /// Secret with the disk key of the machine `id`.
 pub fn disk_key_secret(id: &str) -> String {
-    format!("luks-{id}")
+    format!("{DISK_KEY_PREFIX}{id}")
+}
+
+/// The machine whose disk key a Secret of this name holds: the inverse of [`disk_key_secret`].
+pub fn machine_of_disk_key(secret: &str) -> Option<&str> {
+    secret.strip_prefix(DISK_KEY_PREFIX).filter(|id| is_machine_id(id))
 }
 
 /// Secret that records which key the machine `id` is bound to.
 pub fn binding_secret(id: &str) -> String {
-    format!("ak-{id}")
+    format!("{BINDING_PREFIX}{id}")
+}
+
+/// The machine whose binding a Secret of this name is: the inverse of [`binding_secret`].
+pub fn machine_of_binding(secret: &str) -> Option<&str> {
+    secret.strip_prefix(BINDING_PREFIX).filter(|id| is_machine_id(id))
 }
 
 /// Secret that records a trusted key that belongs to no machine. With 70 characters it is longer than any
 /// [`binding_secret`], so that no machine id can lead to it.
 pub fn binding_secret_without_machine(fingerprint: &Fingerprint) -> String {
-    format!("ak-fp-{}", fingerprint.hex())
+    format!("{BINDING_PREFIX}{FINGERPRINT_PREFIX}{}", fingerprint.hex())
+}
+
+/// The key in a Secret of this name: the inverse of [`binding_secret_without_machine`].
+pub fn fingerprint_of_binding(secret: &str) -> Option<Fingerprint> {
+    let hex = secret.strip_prefix(BINDING_PREFIX)?.strip_prefix(FINGERPRINT_PREFIX)?;
+    format!("sha256:{hex}").parse().ok()
+}
+
+/// Whether a Secret of this name is a binding.
+pub fn is_binding(secret: &str) -> bool {
+    machine_of_binding(secret).is_some() || fingerprint_of_binding(secret).is_some()
+}
+
+/// Whether a Secret of this name is a disk key or a binding of ours and of nobody else. A machine id may look like one;
+/// the Secret is then another machine's, and nothing for this machine to adopt.
+pub fn is_reserved(secret: &str) -> bool {
+    secret.starts_with(DISK_KEY_PREFIX) || secret.starts_with(BINDING_PREFIX)
 }
 
 /// Whether `id` is an RFC 1123 label, which every machine id is.
@@ -100,5 +142,22 @@ mod tests {
         assert!(!is_machine_id(id), "no machine id leads to the Secret of a key without machine");
         assert_eq!(disk_key_secret("m"), "luks-m");
         assert_eq!(binding_secret("m"), "ak-m");
+    }
+
+    #[test]
+    fn names_of_secrets_lead_back() {
+        let fingerprint: Fingerprint = format!("sha256:{}", "ab".repeat(32)).parse().unwrap();
+        let without = binding_secret_without_machine(&fingerprint);
+        assert_eq!(machine_of_disk_key(&disk_key_secret("m-1")), Some("m-1"));
+        assert_eq!(machine_of_binding(&binding_secret("m-1")), Some("m-1"));
+        assert_eq!(fingerprint_of_binding(&without), Some(fingerprint));
+        assert_eq!((machine_of_binding(&without), machine_of_disk_key(&without)), (None, None));
+        assert_eq!(machine_of_binding("ak-fp-short"), Some("fp-short"));
+        assert!(is_binding("ak-m-1") && is_binding(&without) && !is_binding("luks-m-1"));
+        for foreign in ["tls", "luks-", "ak-", "luks-Upper", "ak-a.b"] {
+            let found = machine_of_disk_key(foreign).or(machine_of_binding(foreign));
+            assert_eq!((found, fingerprint_of_binding(foreign)), (None, None), "{foreign}");
+            assert_eq!(is_reserved(foreign), foreign != "tls", "{foreign}");
+        }
     }
 }

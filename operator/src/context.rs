@@ -14,12 +14,6 @@ use crate::writer::Writer;
 /// A Secret as the stores know it: metadata alone, never a byte of its data.
 pub type SecretMeta = Metadata<Secret>;
 
-/// Whether a Secret of this name is a disk key or a binding of ours. A machine id may look like one; the Secret is then
-/// another machine's, and nothing for this machine to adopt.
-pub fn is_name_of_ours(secret: &str) -> bool {
-    secret.starts_with("luks-") || secret.starts_with("ak-")
-}
-
 /// Names of the indexes declared in `caches.rs`.
 pub mod index {
     /// Machines by `spec.id`.

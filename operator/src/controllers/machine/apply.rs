@@ -162,7 +162,7 @@ impl Pass<'_> {
         }
         let held = self.ctx.writer.get::<Secret>(name).await?;
         let same = held.filter(|held| held.metadata.uid.as_ref() == Some(&uid));
-        let entry = same.and_then(|held| held.data?.remove(build::DISK_KEY_ENTRY));
+        let entry = same.and_then(|held| held.data?.remove(names::DISK_KEY_ENTRY));
         let holds = entry.is_some_and(|entry| !entry.0.is_empty());
         if holds {
             self.memory.verified.lock().insert(uid);

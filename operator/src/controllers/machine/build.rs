@@ -9,18 +9,13 @@ use k8s_openapi::api::core::v1::Secret;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference};
 use kube::ResourceExt;
 use serde_json::{Value, json};
-use trusted_crds::names::{self, FINGERPRINT_ANNOTATION, MANAGED_BY, MANAGED_BY_LABEL};
+use trusted_crds::names::{
+    self, BOUND_BY_HAND_ANNOTATION, DISK_KEY_ENTRY, FINGERPRINT_ANNOTATION, MANAGED_BY, MANAGED_BY_LABEL,
+    PUBLIC_KEY_ENTRY,
+};
 use trusted_crds::{AttestationKey, Machine, PublicKey};
 
 use crate::owner::owner_reference;
-
-/// On a binding: a person's approval is the reason it exists, so it goes when the approval is withdrawn. It has
-/// to be recorded with the binding itself, since a status may be lost on the way.
-pub const BOUND_BY_HAND_ANNOTATION: &str = "trusted-execution-clusters.io/bound-by-hand";
-/// Key of a disk key's Secret, as Trustee serves it.
-pub const DISK_KEY_ENTRY: &str = "root";
-/// Key of a binding's Secret.
-pub const PUBLIC_KEY_ENTRY: &str = "public_key";
 
 /// The Secret that records that `key` is trusted in the place `name`.
 pub fn binding(name: &str, key: &AttestationKey, public_key: &PublicKey, by_hand: bool) -> Secret {

@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use kube::{Resource, ResourceExt};
 use trusted_crds::condition::{self, APPROVED, KEY_READY};
-use trusted_crds::names;
+use trusted_crds::names::{self, BOUND_BY_HAND_ANNOTATION};
 use trusted_crds::{AttestationKey, Decision, Fingerprint, Machine, PublicKey, TrustedExecutionCluster};
 
-use super::build::BOUND_BY_HAND_ANNOTATION;
 use super::situation::{
     Age, Binding, BindingOwner, ByHand, Cluster, DiskKeyOwner, DiskKeySecret, KeyFacts, MachineFacts,
     Situation,

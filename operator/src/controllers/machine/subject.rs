@@ -59,15 +59,9 @@ impl Subject {
 
     /// The unit of work that a Secret of this name belongs to, if its name is one of ours.
     fn of_secret_name(name: &str) -> Option<Self> {
-        if let Some(id) = name.strip_prefix("luks-") {
-            return names::is_machine_id(id).then(|| Subject::Machine(id.to_owned()));
-        }
-        let rest = name.strip_prefix("ak-")?;
-        let of_fingerprint = || format!("sha256:{}", rest.strip_prefix("fp-")?).parse().ok();
-        match of_fingerprint() {
-            Some(fingerprint) => Some(Subject::Fingerprint(fingerprint)),
-            None => names::is_machine_id(rest).then(|| Subject::Machine(rest.to_owned())),
-        }
+        let id = names::machine_of_disk_key(name).or_else(|| names::machine_of_binding(name));
+        id.map(|id| Subject::Machine(id.to_owned()))
+            .or_else(|| names::fingerprint_of_binding(name).map(Subject::Fingerprint))
     }
 }
 

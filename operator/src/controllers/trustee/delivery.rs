@@ -9,14 +9,10 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 use trusted_crds::Fingerprint;
 use trusted_crds::delivery::{ATTESTATION_KEYS_VOLUME, DISK_KEYS_VOLUME, disk_key_path, key_file};
+use trusted_crds::names::{DISK_KEY_ENTRY, PUBLIC_KEY_ENTRY};
 
 use super::build::{ATTESTATION_KEYS_DIR, DISK_KEYS_DIR};
 use crate::controllers::cluster::build::pod::{FILE_MODE, read_only};
-
-/// Key of a disk key in its Secret.
-const DISK_KEY: &str = "root";
-/// Key of an attestation key in its Secret.
-const ATTESTATION_KEY: &str = "public_key";
 
 /// One Secret to deliver. A uid is part of it, so that a Secret made anew under its name is delivered anew.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -53,9 +49,10 @@ pub struct Rendered {
 /// of which are always there. Every change of keys rolls the pod.
 pub(super) fn render(wanted: &Wanted) -> Rendered {
     let disk_keys = wanted.disk_keys.iter();
-    let disk_keys = disk_keys.map(|source| projection(&source.secret, DISK_KEY, disk_key_path(&source.as_)));
+    let disk_keys =
+        disk_keys.map(|source| projection(&source.secret, DISK_KEY_ENTRY, disk_key_path(&source.as_)));
     let keys = wanted.attestation_keys.iter();
-    let keys = keys.map(|source| projection(&source.secret, ATTESTATION_KEY, key_file(&source.as_)));
+    let keys = keys.map(|source| projection(&source.secret, PUBLIC_KEY_ENTRY, key_file(&source.as_)));
     Rendered {
         volumes: vec![
             projected(DISK_KEYS_VOLUME, disk_keys.collect()),

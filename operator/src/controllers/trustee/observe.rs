@@ -6,15 +6,12 @@ use std::sync::Arc;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
 use trusted_crds::condition::{self, KEY_READY};
-use trusted_crds::names::{FINGERPRINT_ANNOTATION, disk_key_secret, is_machine_id};
+use trusted_crds::names::{FINGERPRINT_ANNOTATION, disk_key_secret, is_binding, is_machine_id, is_reserved};
 use trusted_crds::{AttestationKey, Decision, Fingerprint, Machine, reason};
 
 use super::delivery::{Source, Wanted};
-use crate::context::{Context, SecretMeta, index, is_name_of_ours};
+use crate::context::{Context, SecretMeta, index};
 use crate::owner::is_managed;
-
-/// Prefix of the Secrets that record which keys are trusted.
-const BINDING_PREFIX: &str = "ak-";
 
 /// Everything that is to be delivered now.
 pub fn wanted(ctx: &Context) -> Wanted {
@@ -77,7 +74,7 @@ fn is_disk_key_of(secret: &SecretMeta, machines: &[Arc<Machine>]) -> bool {
 fn is_adopted_by(secret: &SecretMeta, machines: &[Arc<Machine>]) -> bool {
     // Without an owner it was retained; our own names are never such a key.
     let retained =
-        is_managed(secret) && secret.owner_references().is_empty() && !is_name_of_ours(&secret.name_any());
+        is_managed(secret) && secret.owner_references().is_empty() && !is_reserved(&secret.name_any());
     machines.iter().any(|machine| {
         key_ready_reason(machine) == Some(reason::KEY_ADOPTED)
             && (retained || is_owned_by_one_of(secret, std::slice::from_ref(machine)))
@@ -99,7 +96,7 @@ fn is_owned_by_one_of(secret: &SecretMeta, machines: &[Arc<Machine>]) -> bool {
 
 /// The key that a Secret records as trusted, if it is such a record.
 fn binding(secret: &SecretMeta) -> Option<Fingerprint> {
-    let is_binding = is_managed(secret) && is_live(secret) && secret.name_any().starts_with(BINDING_PREFIX);
+    let is_binding = is_managed(secret) && is_live(secret) && is_binding(&secret.name_any());
     let fingerprint = secret.annotations().get(FINGERPRINT_ANNOTATION)?;
     fingerprint.parse().ok().filter(|_| is_binding)
 }

@@ -1,10 +1,9 @@
 //! The disk key of a machine. Losing it is losing the disk, so nothing here ever replaces or deletes one.
 
-use trusted_crds::DiskKeyRetention;
-use trusted_crds::reason;
+use trusted_crds::names::is_reserved;
+use trusted_crds::{DiskKeyRetention, reason};
 
 use super::Verdict;
-use crate::context::is_name_of_ours;
 use crate::controllers::machine::situation::{Cluster, DiskKeyOwner, DiskKeySecret, MachineFacts, Situation};
 
 /// What is to be done about a disk key.
@@ -120,7 +119,7 @@ impl DiskKeySecret {
     fn may_be_used_by(&self, machine: &MachineFacts) -> bool {
         match &self.owner {
             DiskKeyOwner::Machine(uid) => *uid == machine.uid,
-            DiskKeyOwner::Nobody => self.managed && !is_name_of_ours(&self.secret),
+            DiskKeyOwner::Nobody => self.managed && !is_reserved(&self.secret),
             DiskKeyOwner::Other => false,
         }
     }

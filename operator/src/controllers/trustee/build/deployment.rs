@@ -9,7 +9,8 @@ use k8s_openapi::api::core::v1::{
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector, ObjectMeta};
 use trusted_crds::names::{
-    ATTESTATION_POLICY, DELIVERY_HASH_ANNOTATION, TLS_HASH_ANNOTATION, TRUSTEE_DATA, TRUSTEE_DEPLOYMENT,
+    ATTESTATION_POLICY, CONFIGURATION_HASH_ANNOTATION, DELIVERY_HASH_ANNOTATION, TLS_HASH_ANNOTATION,
+    TRUSTEE_DATA, TRUSTEE_DEPLOYMENT,
 };
 
 use super::{CONFIGURATION_DIR, CONFIGURATION_FILE, POLICY_DIR, WORK_DIR, configuration_hash};
@@ -20,8 +21,6 @@ use crate::controllers::cluster::build::{APP_LABEL, TRUSTEE_APP, TRUSTEE_PORT};
 use crate::controllers::cluster::{MOUNT_PATH, TlsMount};
 use crate::controllers::trustee::delivery::Rendered;
 
-/// On the pod template: Trustee reads its configuration at its start only, so a change has to roll the pod.
-const CONFIGURATION_HASH_ANNOTATION: &str = "trusted-execution-clusters.io/configuration-hash";
 /// Trustee's image names no unprivileged user.
 const NOBODY: i64 = 65534;
 const CONTAINER: &str = "kbs";
