@@ -203,9 +203,7 @@ impl Fingerprint {
     const PREFIX: &str = "sha256:";
 
     fn of(der: &[u8]) -> Fingerprint {
-        let digest = Sha256::digest(der);
-        let hex: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-        Fingerprint(format!("{}{hex}", Self::PREFIX))
+        Fingerprint(format!("{}{}", Self::PREFIX, crate::hex(Sha256::digest(der))))
     }
 
     /// The 64 hexadecimal digits.

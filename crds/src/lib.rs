@@ -21,6 +21,7 @@ pub mod condition;
 mod crd;
 pub mod delivery;
 pub mod health;
+mod hex;
 mod key;
 mod machine;
 pub mod names;
@@ -39,6 +40,7 @@ pub use cluster::{
 pub use condition::{NewCondition, Status};
 pub use crd::{ManifestError, crds, manifests};
 pub use delivery::Delivered;
+pub use hex::hex;
 pub use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 pub use key::{Fingerprint, FingerprintError, KeyError, MAX_PUBLIC_KEY_BYTES, PublicKey};
 pub use machine::{BoundKey, Machine, MachineSpec, MachineStatus};

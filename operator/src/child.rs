@@ -14,8 +14,8 @@ use std::sync::Arc;
 use kube::Resource;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use trusted_crds::TrustedExecutionCluster;
 use trusted_crds::names::{APPLIED_HASH_ANNOTATION, MANAGED_BY, MANAGED_BY_LABEL};
+use trusted_crds::{TrustedExecutionCluster, hex};
 
 use crate::context::Context;
 use crate::owner::{is_managed, is_ours, owner_reference};
@@ -223,8 +223,7 @@ fn decide_present<K: ChildKind>(desired: &Desired<K>, actual: &K) -> Result<Step
 
 /// SHA-256 of a document. Object keys are sorted by `serde_json`, so equal documents have equal hashes.
 fn hash_of(document: &Value) -> String {
-    let digest = Sha256::digest(document.to_string());
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(Sha256::digest(document.to_string()))
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use k8s_openapi::api::core::v1::Secret;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use sha2::{Digest, Sha256};
 use tokio::sync::{Mutex, MutexGuard};
-use trusted_crds::TrustedExecutionClusterSpec;
+use trusted_crds::{TrustedExecutionClusterSpec, hex};
 
 use crate::child::Obstacle;
 
@@ -176,7 +176,7 @@ impl Inspection {
                 found.unusable.push(key);
             }
         }
-        found.hash = digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        found.hash = hex(digest.finalize());
         found
     }
 

@@ -7,9 +7,9 @@ use k8s_openapi::api::core::v1::{
 };
 use serde_json::json;
 use sha2::{Digest, Sha256};
-use trusted_crds::Fingerprint;
 use trusted_crds::delivery::{ATTESTATION_KEYS_VOLUME, DISK_KEYS_VOLUME, disk_key_path, key_file};
 use trusted_crds::names::{DISK_KEY_ENTRY, PUBLIC_KEY_ENTRY};
+use trusted_crds::{Fingerprint, hex};
 
 use super::build::{ATTESTATION_KEYS_DIR, DISK_KEYS_DIR};
 use crate::controllers::cluster::build::pod::{FILE_MODE, read_only};
@@ -94,8 +94,7 @@ fn hash_of(wanted: &Wanted) -> String {
     let disk_keys: Vec<_> = wanted.disk_keys.iter().map(|key| (&key.secret, &key.uid, &key.as_)).collect();
     let keys = wanted.attestation_keys.iter();
     let keys: Vec<_> = keys.map(|key| (&key.secret, &key.uid, key.as_.to_string())).collect();
-    let digest = Sha256::digest(json!([disk_keys, keys]).to_string());
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(Sha256::digest(json!([disk_keys, keys]).to_string()))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use k8s_openapi::api::core::v1::ConfigMap;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use sha2::{Digest, Sha256};
+use trusted_crds::hex;
 use trusted_crds::names::{ATTESTATION_POLICY, TRUSTEE_DATA};
 
 use super::{
@@ -44,7 +45,7 @@ pub(crate) fn attestation_policy(namespace: &str) -> ConfigMap {
 
 /// Hash of the part of the configuration that Trustee reads at its start only.
 pub(crate) fn configuration_hash(tls: bool) -> String {
-    Sha256::digest(configuration(tls)).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(Sha256::digest(configuration(tls)))
 }
 
 fn config_map<const N: usize>(name: &str, namespace: &str, data: [(&str, String); N]) -> ConfigMap {
