@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::rule::on;
-use crate::{condition, reason};
+use crate::{Fingerprint, HasConditions, KeyError, PublicKey, Status, condition, reason};
 
 // No rule may sit on `publicKey` itself, not even a length: the API server repeats the value it refuses, and that may be
 // a private key pasted by mistake.
@@ -123,6 +123,20 @@ pub struct AttestationKeySpec {
     pub approval: Option<Approval>,
 }
 
+impl AttestationKey {
+    /// The key, or why it is none that can be trusted.
+    pub fn public_key(&self) -> Result<PublicKey, KeyError> {
+        PublicKey::from_pem(&self.spec.public_key)
+    }
+
+    /// Whether a person denied the key with this fingerprint on this object.
+    pub fn is_denied(&self, fingerprint: &Fingerprint) -> bool {
+        self.spec.approval.as_ref().is_some_and(|approval| {
+            approval.decision == Decision::Denied && approval.fingerprint == fingerprint.as_str()
+        })
+    }
+}
+
 impl fmt::Debug for AttestationKeySpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AttestationKeySpec")
@@ -208,12 +222,11 @@ pub enum KeyState {
 impl KeyState {
     /// The state that the key's Approved condition stands for.
     pub fn of(key: &AttestationKey) -> KeyState {
-        let conditions = key.status.as_ref().map_or(&[][..], |status| &status.conditions);
-        let Some(approved) = condition::find(conditions, condition::APPROVED) else {
+        let Some(approved) = key.condition(condition::APPROVED) else {
             return KeyState::Pending;
         };
         let waiting = [reason::AWAITING_APPROVAL, reason::AWAITING_CLUSTER, reason::AWAITING_MACHINE];
-        if approved.status == condition::Status::True.as_str() {
+        if condition::has_status(approved, Status::True) {
             KeyState::Trusted
         } else if waiting.contains(&approved.reason.as_str()) {
             KeyState::Pending

@@ -6,6 +6,8 @@
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use k8s_openapi::jiff::Timestamp;
 
+use crate::{ApprovedImage, AttestationKey, Machine, TrustedExecutionCluster};
+
 /// TrustedExecutionCluster: all children are in place.
 pub const INSTALLED: &str = "Installed";
 /// TrustedExecutionCluster: machines can be told where Trustee is.
@@ -74,8 +76,36 @@ pub fn find<'a>(conditions: &'a [Condition], type_: &str) -> Option<&'a Conditio
 
 /// Whether the condition of a type is True.
 pub fn is_true(conditions: &[Condition], type_: &str) -> bool {
-    find(conditions, type_).is_some_and(|condition| condition.status == Status::True.as_str())
+    find(conditions, type_).is_some_and(|condition| has_status(condition, Status::True))
 }
+
+/// Whether a condition has this status.
+pub fn has_status(condition: &Condition, status: Status) -> bool {
+    condition.status == status.as_str()
+}
+
+/// A kind whose status holds conditions.
+pub trait HasConditions {
+    /// Its conditions; none before anybody has looked at it.
+    fn conditions(&self) -> &[Condition];
+
+    /// The condition of a type.
+    fn condition(&self, type_: &str) -> Option<&Condition> {
+        find(self.conditions(), type_)
+    }
+}
+
+macro_rules! has_conditions {
+    ($($kind:ty),+) => {$(
+        impl HasConditions for $kind {
+            fn conditions(&self) -> &[Condition] {
+                self.status.as_ref().map_or(&[], |status| &status.conditions)
+            }
+        }
+    )+};
+}
+
+has_conditions!(TrustedExecutionCluster, Machine, AttestationKey, ApprovedImage);
 
 /// The list to apply: the desired conditions, each with the transition time it had while its status stays the same.
 /// Times are whole seconds, the form every Kubernetes client writes.

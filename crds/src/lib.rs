@@ -37,7 +37,7 @@ pub use cluster::{
     DEFAULT_TRUSTEE_KBS_PORT, DiskKeyRetention, KeyCounts, TrustedExecutionCluster,
     TrustedExecutionClusterSpec, TrustedExecutionClusterStatus,
 };
-pub use condition::{NewCondition, Status};
+pub use condition::{HasConditions, NewCondition, Status};
 pub use crd::{ManifestError, crds, manifests};
 pub use delivery::Delivered;
 pub use hex::hex;

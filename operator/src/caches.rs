@@ -7,7 +7,7 @@ use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{ConfigMap, Service};
 use kube::{Client, ResourceExt};
 use trusted_crds::names::{FINGERPRINT_ANNOTATION, MANAGED_BY, MANAGED_BY_LABEL};
-use trusted_crds::{ApprovedImage, AttestationKey, GROUP, Machine, PublicKey, TrustedExecutionCluster};
+use trusted_crds::{ApprovedImage, AttestationKey, GROUP, Machine, TrustedExecutionCluster};
 
 use crate::context::{Caches, SecretMeta, index};
 
@@ -30,7 +30,7 @@ pub fn start(
             .cache::<AttestationKey>(all())
             .index(index::UUID, |key: &AttestationKey| key.spec.uuid.clone().into_iter().collect())
             .index(index::FINGERPRINT, |key: &AttestationKey| {
-                let public_key = PublicKey::from_pem(&key.spec.public_key);
+                let public_key = key.public_key();
                 public_key.map(|public_key| public_key.fingerprint().to_string()).into_iter().collect()
             })
             .build()?,

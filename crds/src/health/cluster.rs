@@ -6,9 +6,9 @@ use super::{
     Context, Level, ROLLOUT, SETTLING, Say, Subject, Trustee, View, created, explained, since, subject,
     unanswered,
 };
-use crate::condition::{self, APPROVAL_PROTECTED, INSTALLED, KNOWN_TRUSTEE_ADDRESS, TRUSTEE_READY};
+use crate::condition::{APPROVAL_PROTECTED, INSTALLED, KNOWN_TRUSTEE_ADDRESS, TRUSTEE_READY, has_status};
 use crate::names::TRUSTEE_DEPLOYMENT;
-use crate::{Condition, TrustedExecutionCluster, reason};
+use crate::{Condition, HasConditions, Status, TrustedExecutionCluster, reason};
 
 pub(super) fn judge(context: &mut Context<'_, '_>) {
     let Some(clusters) = context.view.clusters.clone() else { return };
@@ -38,17 +38,12 @@ pub(super) fn served<'a>(view: &View<'a>) -> Option<&'a TrustedExecutionCluster>
         }
     }
     let told_off = |cluster: &TrustedExecutionCluster| {
-        condition::find(conditions(cluster), INSTALLED)
-            .is_some_and(|installed| installed.reason == reason::NON_UNIQUE)
+        cluster.condition(INSTALLED).is_some_and(|installed| installed.reason == reason::NON_UNIQUE)
     };
     clusters
         .iter()
         .copied()
         .min_by_key(|cluster| (told_off(cluster), created(&cluster.metadata), cluster.metadata.uid.clone()))
-}
-
-fn conditions(cluster: &TrustedExecutionCluster) -> &[Condition] {
-    cluster.status.as_ref().map_or(&[], |status| &status.conditions)
 }
 
 fn no_cluster(context: &mut Context<'_, '_>) {
@@ -74,7 +69,7 @@ fn no_cluster(context: &mut Context<'_, '_>) {
 
 fn not_served(context: &mut Context<'_, '_>, cluster: &TrustedExecutionCluster) {
     let object = subject(cluster);
-    let installed = condition::find(conditions(cluster), INSTALLED);
+    let installed = cluster.condition(INSTALLED);
     let meaning = "only one TrustedExecutionCluster of a namespace is served, and this is not the one";
     let next = format!("kubectl delete trustedexecutioncluster {} -n {}", object.name, object.namespace);
     let say = Say {
@@ -91,22 +86,21 @@ fn judge_served(context: &mut Context<'_, '_>, cluster: &TrustedExecutionCluster
         leaving(context, cluster);
         return;
     }
-    let conditions = conditions(cluster);
-    match condition::find(conditions, INSTALLED) {
+    match cluster.condition(INSTALLED) {
         None => not_installed_yet(context, cluster),
-        Some(installed) if installed.status == "True" => trustee(context, cluster),
+        Some(installed) if has_status(installed, Status::True) => trustee(context, cluster),
         Some(installed) => installing(context, cluster, installed),
     }
-    if let Some(address) = condition::find(conditions, KNOWN_TRUSTEE_ADDRESS).filter(is_false) {
+    if let Some(address) = cluster.condition(KNOWN_TRUSTEE_ADDRESS).filter(is_false) {
         no_address(context, cluster, address);
     }
-    if let Some(protected) = condition::find(conditions, APPROVAL_PROTECTED).filter(is_false) {
+    if let Some(protected) = cluster.condition(APPROVAL_PROTECTED).filter(is_false) {
         unprotected(context, cluster, protected);
     }
 }
 
 fn is_false(condition: &&Condition) -> bool {
-    condition.status == "False"
+    has_status(condition, Status::False)
 }
 
 fn leaving(context: &mut Context<'_, '_>, cluster: &TrustedExecutionCluster) {
@@ -153,7 +147,7 @@ fn installing(context: &mut Context<'_, '_>, cluster: &TrustedExecutionCluster, 
 /// What the condition says about Trustee, and whether its Deployment agrees: with the operator away the condition is old.
 fn trustee(context: &mut Context<'_, '_>, cluster: &TrustedExecutionCluster) {
     let object = subject(cluster);
-    let ready = condition::find(conditions(cluster), TRUSTEE_READY);
+    let ready = cluster.condition(TRUSTEE_READY);
     match context.view.trustee {
         Trustee::Absent => trustee_missing(context, object),
         Trustee::Present(deployment)

@@ -2,7 +2,7 @@
 
 use super::{Context, Level, ROLLOUT, Say, Subject, created, explained, since, subject};
 use crate::condition::{self, COMMITTED};
-use crate::{ApprovedImage, Condition, reason};
+use crate::{ApprovedImage, Condition, HasConditions, Status, reason};
 
 pub(super) fn judge(context: &mut Context<'_, '_>) {
     let Some(images) = context.view.approved_images.clone() else { return };
@@ -10,20 +10,16 @@ pub(super) fn judge(context: &mut Context<'_, '_>) {
         none(context);
     }
     for image in images {
-        match committed(image) {
+        match image.condition(COMMITTED) {
             None => not_evaluated(context, image),
-            Some(committed) if committed.status == "True" => {}
+            Some(committed) if condition::has_status(committed, Status::True) => {}
             Some(committed) => not_committed(context, image, committed),
         }
     }
 }
 
 pub(super) fn is_committed(image: &ApprovedImage) -> bool {
-    committed(image).is_some_and(|committed| committed.status == "True")
-}
-
-fn committed(image: &ApprovedImage) -> Option<&Condition> {
-    condition::find(image.status.as_ref().map_or(&[], |status| &status.conditions), COMMITTED)
+    condition::is_true(image.conditions(), COMMITTED)
 }
 
 /// A fresh cluster has none, and that is no fault; but nobody should be surprised that nothing attests.

@@ -1,16 +1,15 @@
 //! Rules about AttestationKeys. What a person decided (Denied, Superseded, Withdrawn) is no fault and no finding.
 
 use super::{Context, FIRST_BOOT, Level, SETTLING, Say, created, explained, since, subject, unanswered};
-use crate::condition::{self, APPROVED};
-use crate::{AttestationKey, Condition, Decision, Fingerprint, PublicKey, reason};
+use crate::condition::{APPROVED, has_status};
+use crate::{AttestationKey, Condition, Decision, Fingerprint, HasConditions, Status, reason};
 
 pub(super) fn judge(context: &mut Context<'_, '_>) {
     for key in context.view.attestation_keys.clone().into_iter().flatten() {
-        let conditions = key.status.as_ref().map_or(&[][..], |status| &status.conditions);
         let before = context.findings.len();
-        match condition::find(conditions, APPROVED) {
+        match key.condition(APPROVED) {
             None => unjudged(context, key),
-            Some(approved) if approved.status == "True" => trusted(context, key, approved),
+            Some(approved) if has_status(approved, Status::True) => trusted(context, key, approved),
             Some(approved) => refused(context, key, approved),
         }
         if context.findings.len() > before {
@@ -21,7 +20,7 @@ pub(super) fn judge(context: &mut Context<'_, '_>) {
 
 /// The fingerprint, worked out from the key itself.
 pub(super) fn fingerprint(key: &AttestationKey) -> Option<Fingerprint> {
-    PublicKey::from_pem(&key.spec.public_key).ok().map(|key| key.fingerprint().clone())
+    key.public_key().ok().map(|key| key.fingerprint().clone())
 }
 
 fn is_approved_by_hand(key: &AttestationKey) -> bool {

@@ -1,32 +1,27 @@
 //! Rules about Machines. What a finding about one of its keys says already is not said again.
 
 use super::{Context, FIRST_BOOT, Level, SETTLING, Say, created, explained, since, subject, unanswered};
-use crate::condition::{self, ATTESTATION_KEY_BOUND, KEY_READY};
+use crate::condition::{self, ATTESTATION_KEY_BOUND, KEY_READY, has_status};
 use crate::names::disk_key_secret;
-use crate::{Condition, Delivered, Fingerprint, Machine, reason};
+use crate::{Condition, Delivered, Fingerprint, HasConditions, Machine, Status, reason};
 
 pub(super) fn judge(context: &mut Context<'_, '_>) {
     for machine in context.view.machines.clone().into_iter().flatten() {
-        let conditions = conditions(machine);
-        if conditions.is_empty() {
+        if machine.conditions().is_empty() {
             unjudged(context, machine);
             continue;
         }
-        match condition::find(conditions, KEY_READY).filter(|ready| ready.status == "False") {
+        match machine.condition(KEY_READY).filter(|ready| has_status(ready, Status::False)) {
             Some(ready) => no_disk_key(context, machine, ready),
-            None => attestation(context, machine, condition::find(conditions, ATTESTATION_KEY_BOUND)),
+            None => attestation(context, machine, machine.condition(ATTESTATION_KEY_BOUND)),
         }
     }
 }
 
-fn conditions(machine: &Machine) -> &[Condition] {
-    machine.status.as_ref().map_or(&[], |status| &status.conditions)
-}
-
 /// Whether the operator has done its part for the machine.
 pub(super) fn is_ready(machine: &Machine) -> bool {
-    let conditions = conditions(machine);
-    condition::is_true(conditions, KEY_READY) && condition::is_true(conditions, ATTESTATION_KEY_BOUND)
+    let is_true = |type_| condition::is_true(machine.conditions(), type_);
+    is_true(KEY_READY) && is_true(ATTESTATION_KEY_BOUND)
 }
 
 /// Whether Trustee's template mounts the disk key and the bound attestation key of the machine.
@@ -76,7 +71,7 @@ fn no_disk_key(context: &mut Context<'_, '_>, machine: &Machine, ready: &Conditi
 
 fn attestation(context: &mut Context<'_, '_>, machine: &Machine, bound: Option<&Condition>) {
     let Some(bound) = bound else { return };
-    if bound.status == "True" {
+    if has_status(bound, Status::True) {
         not_delivered(context, machine, bound);
         return;
     }

@@ -14,7 +14,7 @@ use testenv::{ControlPlane, TestNamespace, eventually, objects};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use trusted_crds::{
-    ApprovalPolicy, AttestationKey, Condition, Decision, Delivered, Machine, PublicKey,
+    ApprovalPolicy, AttestationKey, Condition, Decision, Delivered, HasConditions, Machine,
     TrustedExecutionCluster, condition, names,
 };
 use trusted_operator::{RunConfig, RunError};
@@ -157,7 +157,7 @@ impl Env {
     /// Waits for a condition with this reason.
     pub async fn reason<K>(&self, name: &str, type_: &str, reason: &str) -> Condition
     where
-        K: HasConditions,
+        K: Conditioned,
     {
         let api = self.api::<K>();
         eventually(&format!("{name}: {type_} with reason {reason}"), TIMEOUT, || async {
@@ -171,7 +171,7 @@ impl Env {
     /// Waits for a condition with this status.
     pub async fn condition<K>(&self, name: &str, type_: &str, status: &str) -> Condition
     where
-        K: HasConditions,
+        K: Conditioned,
     {
         let api = self.api::<K>();
         eventually(&format!("{name}: {type_} to be {status}"), TIMEOUT, || async {
@@ -216,29 +216,24 @@ impl Env {
     }
 }
 
-/// A kind with conditions.
-pub trait HasConditions:
-    Resource<DynamicType = (), Scope = kube::core::NamespaceResourceScope> + Clone + Debug + DeserializeOwned
+/// A kind whose conditions tests wait for.
+pub trait Conditioned:
+    Resource<DynamicType = (), Scope = kube::core::NamespaceResourceScope>
+    + Clone
+    + Debug
+    + DeserializeOwned
+    + HasConditions
 {
-    fn conditions(&self) -> Vec<Condition>;
 }
 
-macro_rules! has_conditions {
-    ($($kind:ty),+) => {$(
-        impl HasConditions for $kind {
-            fn conditions(&self) -> Vec<Condition> {
-                self.status.as_ref().map(|status| status.conditions.clone()).unwrap_or_default()
-            }
-        }
-    )+};
-}
+impl Conditioned for TrustedExecutionCluster {}
+impl Conditioned for Machine {}
+impl Conditioned for AttestationKey {}
 
-has_conditions!(TrustedExecutionCluster, Machine, AttestationKey);
-
-async fn conditions<K: HasConditions>(api: &Api<K>, name: &str) -> Vec<Condition> {
-    api.get_opt(name).await.unwrap().map(|object| object.conditions()).unwrap_or_default()
+async fn conditions<K: Conditioned>(api: &Api<K>, name: &str) -> Vec<Condition> {
+    api.get_opt(name).await.unwrap().map(|object| object.conditions().to_vec()).unwrap_or_default()
 }
 
 pub fn fingerprint(key: &AttestationKey) -> String {
-    PublicKey::from_pem(&key.spec.public_key).unwrap().fingerprint().to_string()
+    key.public_key().unwrap().fingerprint().to_string()
 }

@@ -3,7 +3,8 @@
 use k8s_openapi::jiff::Timestamp;
 use trusted_crds::condition::{self, APPROVAL_PROTECTED, INSTALLED, KNOWN_TRUSTEE_ADDRESS, TRUSTEE_READY};
 use trusted_crds::{
-    Condition, NewCondition, Status, TrustedExecutionCluster, TrustedExecutionClusterStatus, reason,
+    Condition, HasConditions, NewCondition, Status, TrustedExecutionCluster, TrustedExecutionClusterStatus,
+    reason,
 };
 
 use super::observe::{Broker, Counts, Standing, Surroundings};
@@ -67,7 +68,7 @@ fn of_served(
     report: &Report,
     now: Timestamp,
 ) -> TrustedExecutionClusterStatus {
-    let current = conditions(cluster);
+    let current = cluster.conditions();
     let installed = match standing {
         Standing::Leaving => Some(uninstalling()),
         Standing::Served | Standing::NotServed { .. } => {
@@ -109,14 +110,10 @@ fn of_conditions(
 ) -> TrustedExecutionClusterStatus {
     let generation = cluster.metadata.generation.unwrap_or_default();
     TrustedExecutionClusterStatus {
-        conditions: condition::merge(conditions(cluster), wanted, generation, now),
+        conditions: condition::merge(cluster.conditions(), wanted, generation, now),
         observed_generation: Some(generation),
         ..Default::default()
     }
-}
-
-fn conditions(cluster: &TrustedExecutionCluster) -> &[Condition] {
-    cluster.status.as_ref().map_or(&[], |status| &status.conditions)
 }
 
 /// The condition as it is reported now.

@@ -11,7 +11,7 @@ use k8s_openapi::jiff::Timestamp;
 use kube::ResourceExt;
 use parking_lot::Mutex;
 use trusted_crds::condition::APPROVED;
-use trusted_crds::{AttestationKey, Fingerprint, Machine, PublicKey, names, reason};
+use trusted_crds::{AttestationKey, Fingerprint, Machine, names, reason};
 
 use super::claims::Claims;
 use super::decide::{BindingStep, DiskKeyStep, KeyVerdict, MachineVerdict, Ownership, Plan};
@@ -223,9 +223,7 @@ impl Pass<'_> {
 
     async fn bind(&self, index: usize, by_hand: bool) -> Result<bool, ReconcileError> {
         let key = &self.observed.keys[index];
-        let (Some(name), Ok(public_key)) =
-            (self.subject.binding_secret(), PublicKey::from_pem(&key.spec.public_key))
-        else {
+        let (Some(name), Ok(public_key)) = (self.subject.binding_secret(), key.public_key()) else {
             return Ok(false);
         };
         let fingerprint = public_key.fingerprint();

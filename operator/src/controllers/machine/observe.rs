@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use kube::{Resource, ResourceExt};
-use trusted_crds::condition::{self, APPROVED, KEY_READY};
+use trusted_crds::condition::{APPROVED, KEY_READY};
 use trusted_crds::names::{self, BOUND_BY_HAND_ANNOTATION};
-use trusted_crds::{AttestationKey, Decision, Fingerprint, Machine, PublicKey, TrustedExecutionCluster};
+use trusted_crds::{AttestationKey, Fingerprint, HasConditions, Machine, TrustedExecutionCluster};
 
 use super::situation::{
     Age, Binding, BindingOwner, ByHand, Cluster, DiskKeyOwner, DiskKeySecret, KeyFacts, MachineFacts,
@@ -107,18 +107,16 @@ fn age(object: &impl Resource) -> Age {
 }
 
 fn machine_facts(machine: &Machine) -> MachineFacts {
-    let conditions = machine.status.as_ref().map(|status| status.conditions.as_slice()).unwrap_or_default();
     MachineFacts {
         name: machine.name_any(),
         uid: machine.uid().unwrap_or_default(),
         age: age(machine),
         deleting: machine.metadata.deletion_timestamp.is_some(),
-        key_ready_reason: condition::find(conditions, KEY_READY).map(|condition| condition.reason.clone()),
+        key_ready_reason: machine.condition(KEY_READY).map(|condition| condition.reason.clone()),
     }
 }
 
 fn key_facts(key: &AttestationKey) -> KeyFacts {
-    let conditions = key.status.as_ref().map(|status| status.conditions.as_slice()).unwrap_or_default();
     let (machines, others): (Vec<_>, Vec<_>) =
         key.owner_references().iter().partition(|owner| is_ours::<Machine>(owner));
     KeyFacts {
@@ -126,23 +124,18 @@ fn key_facts(key: &AttestationKey) -> KeyFacts {
         uid: key.uid().unwrap_or_default(),
         age: age(key),
         deleting: key.metadata.deletion_timestamp.is_some(),
-        key: PublicKey::from_pem(&key.spec.public_key).map(|public_key| public_key.fingerprint().clone()),
+        key: key.public_key().map(|public_key| public_key.fingerprint().clone()),
         approval: key.spec.approval.as_ref().map(|a| (a.decision, a.fingerprint.clone())),
         owner_machines: machines.into_iter().map(|owner| owner.uid.clone()).collect(),
         other_owners: others.len(),
-        reason: condition::find(conditions, APPROVED).map(|condition| condition.reason.clone()),
+        reason: key.condition(APPROVED).map(|condition| condition.reason.clone()),
     }
 }
 
 /// Whether any AttestationKey with this key carries a denial that was made for it.
 fn is_denied(caches: &Caches, fingerprint: &Fingerprint) -> bool {
-    let value = fingerprint.to_string();
-    caches.attestation_keys.by_index(index::FINGERPRINT, &value).iter().any(|key| {
-        key.spec
-            .approval
-            .as_ref()
-            .is_some_and(|approval| approval.decision == Decision::Denied && approval.fingerprint == value)
-    })
+    let bearers = caches.attestation_keys.by_index(index::FINGERPRINT, fingerprint.as_str());
+    bearers.iter().any(|key| key.is_denied(fingerprint))
 }
 
 fn binding(caches: &Caches, secret: &SecretMeta) -> Binding {

@@ -8,7 +8,7 @@ use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use kube::{Resource, ResourceExt};
 use trusted_crds::names::{self, FINGERPRINT_ANNOTATION};
-use trusted_crds::{AttestationKey, Decision, Fingerprint, Machine, PublicKey, TrustedExecutionCluster};
+use trusted_crds::{AttestationKey, Decision, Fingerprint, Machine, TrustedExecutionCluster};
 
 use crate::context::{Caches, Context, SecretMeta, index};
 use crate::facts;
@@ -41,7 +41,7 @@ impl Subject {
     pub fn of_key(key: &AttestationKey) -> Self {
         match &key.spec.uuid {
             Some(uuid) if names::is_machine_id(uuid) => Subject::Machine(uuid.clone()),
-            _ => match PublicKey::from_pem(&key.spec.public_key) {
+            _ => match key.public_key() {
                 Ok(public_key) => Subject::Fingerprint(public_key.fingerprint().clone()),
                 Err(_) => Subject::Unusable(key.name_any()),
             },
@@ -138,7 +138,7 @@ fn touched_by_key(old: Option<&AttestationKey>, new: Option<&AttestationKey>) ->
     };
     if denial(old) != denial(new)
         && let Some(key) = new.or(old)
-        && let Ok(public_key) = PublicKey::from_pem(&key.spec.public_key)
+        && let Ok(public_key) = key.public_key()
     {
         touched.push(Touched::Fingerprint(public_key.fingerprint().clone()));
     }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
-use trusted_crds::condition::{self, KEY_READY};
+use trusted_crds::condition::KEY_READY;
 use trusted_crds::names::{FINGERPRINT_ANNOTATION, disk_key_secret, is_binding, is_machine_id, is_reserved};
-use trusted_crds::{AttestationKey, Decision, Fingerprint, Machine, reason};
+use trusted_crds::{AttestationKey, Fingerprint, HasConditions, Machine, reason};
 
 use super::delivery::{Source, Wanted};
 use crate::context::{Context, SecretMeta, index};
@@ -83,8 +83,7 @@ fn is_adopted_by(secret: &SecretMeta, machines: &[Arc<Machine>]) -> bool {
 
 /// Reason of a machine's KeyReady condition.
 pub(super) fn key_ready_reason(machine: &Machine) -> Option<&str> {
-    let conditions = &machine.status.as_ref()?.conditions;
-    condition::find(conditions, KEY_READY).map(|condition| condition.reason.as_str())
+    machine.condition(KEY_READY).map(|condition| condition.reason.as_str())
 }
 
 fn is_owned_by_one_of(secret: &SecretMeta, machines: &[Arc<Machine>]) -> bool {
@@ -108,13 +107,7 @@ fn is_trusted(secret: &SecretMeta, fingerprint: &Fingerprint, bearers: &[Arc<Att
         key.metadata.deletion_timestamp.is_none()
             && secret.owner_references().iter().any(|owner| Some(owner.uid.as_str()) == uid)
     };
-    bearers.iter().any(owns) && !bearers.iter().any(|key| is_denied(key, fingerprint))
-}
-
-fn is_denied(key: &AttestationKey, fingerprint: &Fingerprint) -> bool {
-    key.spec.approval.as_ref().is_some_and(|approval| {
-        approval.decision == Decision::Denied && approval.fingerprint == fingerprint.as_str()
-    })
+    bearers.iter().any(owns) && !bearers.iter().any(|key| key.is_denied(fingerprint))
 }
 
 #[cfg(test)]

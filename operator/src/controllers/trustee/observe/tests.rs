@@ -2,6 +2,7 @@ use serde_json::{Value, json};
 use trusted_crds::{AttestationKeySpec, MachineSpec};
 
 use trusted_crds::names::{MANAGED_BY, MANAGED_BY_LABEL};
+use trusted_crds::{Decision, condition};
 
 use super::*;
 
