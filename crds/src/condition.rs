@@ -143,6 +143,22 @@ pub fn same(a: &[Condition], b: &[Condition]) -> bool {
     a.len() == b.len() && a.iter().all(|one| find(b, &one.type_).is_some_and(|other| says(one, other)))
 }
 
+/// Whether, of the types a controller writes, the present list says the same as the desired one; conditions of others
+/// are theirs.
+pub fn same_among(ours: &[&str], current: &[Condition], desired: &[Condition]) -> bool {
+    let is_ours = |condition: &&Condition| ours.contains(&condition.type_.as_str());
+    let current: Vec<Condition> = current.iter().filter(is_ours).cloned().collect();
+    same(&current, desired)
+}
+
+/// The condition of a type as it is, for a list in which it is to stay.
+pub fn kept(current: &[Condition], type_: &str) -> Option<NewCondition> {
+    let condition = find(current, type_)?;
+    let is = |status: &Status| has_status(condition, *status);
+    let status = [Status::True, Status::False].into_iter().find(is).unwrap_or(Status::Unknown);
+    Some(new(type_, status, &condition.reason, condition.message.clone()))
+}
+
 #[cfg(test)]
 #[path = "condition_tests.rs"]
 mod tests;

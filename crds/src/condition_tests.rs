@@ -95,3 +95,24 @@ fn state_of_a_key_follows_its_condition() {
         assert_eq!(KeyState::of(&key_with(status, reason)), state, "{status:?} {reason}");
     }
 }
+
+#[test]
+fn only_our_conditions_are_compared() {
+    let theirs = new("SomebodyElses", true, "Reason", "");
+    let ours = new(INSTALLED, true, reason::INSTALLATION_COMPLETED, "");
+    let current = merge(&[], &[theirs, ours.clone()], 1, at(100));
+    let desired = merge(&[], &[ours], 1, at(200));
+    assert!(same_among(&[INSTALLED], &current, &desired));
+    assert!(!same_among(&[INSTALLED], &current, &[]), "one of ours has to go");
+    assert!(!same_among(&[INSTALLED], &[], &desired));
+}
+
+#[test]
+fn a_kept_condition_says_what_it_said() {
+    for status in [Status::True, Status::False, Status::Unknown] {
+        let current = merge(&[], &[new(APPROVED, status, reason::CONFLICT, "why")], 1, at(100));
+        assert_eq!(kept(&current, APPROVED), Some(new(APPROVED, status, reason::CONFLICT, "why")));
+        assert_eq!(merge(&current, &Vec::from_iter(kept(&current, APPROVED)), 1, at(200)), current);
+    }
+    assert_eq!(kept(&[], APPROVED), None);
+}

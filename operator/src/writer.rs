@@ -19,7 +19,7 @@ use trusted_crds::names::FIELD_MANAGER;
 use trusted_crds::{AttestationKey, Machine, TrustedExecutionCluster};
 
 use crate::context::{Caches, SecretMeta};
-use crate::error::WriteError;
+use crate::error::{ReconcileError, WriteError};
 
 /// Names one existing object so that a write can never reach its successor of the same name.
 #[derive(Clone, Copy, Debug)]
@@ -138,14 +138,19 @@ impl Writer {
 
     /// Applies the whole status of an object. The resourceVersion of `target` must be given: a uid does not
     /// guard a status write.
-    pub async fn apply_status<K: Written>(&self, target: Target<'_>, status: Value) -> Result<K, WriteError> {
+    pub async fn apply_status<K: Written>(
+        &self,
+        target: Target<'_>,
+        status: &impl Serialize,
+    ) -> Result<K, ReconcileError> {
+        let status = serde_json::to_value(status)?;
         let body = guarded(
             json!({ "apiVersion": K::api_version(&()), "kind": K::kind(&()), "status": status }),
             target,
         );
         let params = PatchParams::apply(FIELD_MANAGER).force();
         let answer = self.api::<K>().patch_status(target.name, &params, &Patch::Apply(&body)).await;
-        self.written("apply the status of", target, answer)
+        Ok(self.written("apply the status of", target, answer)?)
     }
 
     /// Deletes an object, if it still is the one meant.

@@ -65,8 +65,7 @@ pub async fn write_status(
     cluster: &TrustedExecutionCluster,
     status: &TrustedExecutionClusterStatus,
 ) -> Result<(), ReconcileError> {
-    let body = serde_json::to_value(status)?;
-    let written: TrustedExecutionCluster = ctx.writer.apply_status(Target::exactly(cluster), body).await?;
+    let written: TrustedExecutionCluster = ctx.writer.apply_status(Target::exactly(cluster), status).await?;
     let reasons = written.status.iter().flat_map(|status| &status.conditions);
     let reasons: Vec<String> =
         reasons.map(|condition| format!("{}={}", condition.type_, condition.reason)).collect();

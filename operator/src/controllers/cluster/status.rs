@@ -3,8 +3,7 @@
 use k8s_openapi::jiff::Timestamp;
 use trusted_crds::condition::{self, APPROVAL_PROTECTED, INSTALLED, KNOWN_TRUSTEE_ADDRESS, TRUSTEE_READY};
 use trusted_crds::{
-    Condition, HasConditions, NewCondition, Status, TrustedExecutionCluster, TrustedExecutionClusterStatus,
-    reason,
+    HasConditions, NewCondition, Status, TrustedExecutionCluster, TrustedExecutionClusterStatus, reason,
 };
 
 use super::observe::{Broker, Counts, Standing, Surroundings};
@@ -72,15 +71,15 @@ fn of_served(
     let installed = match standing {
         Standing::Leaving => Some(uninstalling()),
         Standing::Served | Standing::NotServed { .. } => {
-            installed(report).or_else(|| kept(current, INSTALLED))
+            installed(report).or_else(|| condition::kept(current, INSTALLED))
         }
     };
     let wanted = [
         installed,
         Some(known_address(cluster)),
-        trustee_ready(report).or_else(|| kept(current, TRUSTEE_READY)),
+        trustee_ready(report).or_else(|| condition::kept(current, TRUSTEE_READY)),
         protected(report.surroundings.protection)
-            .or_else(|| kept(current, APPROVAL_PROTECTED))
+            .or_else(|| condition::kept(current, APPROVAL_PROTECTED))
             .or_else(|| Some(not_checked())),
     ];
     let wanted: Vec<NewCondition> = wanted.into_iter().flatten().collect();
@@ -95,12 +94,11 @@ fn of_served(
 /// Whether `status` says something else than the cluster's present one.
 pub fn differs(cluster: &TrustedExecutionCluster, status: &TrustedExecutionClusterStatus) -> bool {
     let Some(current) = &cluster.status else { return true };
-    let is_ours = |condition: &&Condition| OURS.contains(&condition.type_.as_str());
-    let ours: Vec<Condition> = current.conditions.iter().filter(is_ours).cloned().collect();
     let numbers = |status: &TrustedExecutionClusterStatus| {
         (status.machines, status.attestation_keys, status.approved_images, status.observed_generation)
     };
-    !condition::same(&ours, &status.conditions) || numbers(current) != numbers(status)
+    !condition::same_among(&OURS, &current.conditions, &status.conditions)
+        || numbers(current) != numbers(status)
 }
 
 fn of_conditions(
@@ -114,17 +112,6 @@ fn of_conditions(
         observed_generation: Some(generation),
         ..Default::default()
     }
-}
-
-/// The condition as it is reported now.
-fn kept(current: &[Condition], type_: &str) -> Option<NewCondition> {
-    let condition = condition::find(current, type_)?;
-    let status = match condition.status.as_str() {
-        "True" => Status::True,
-        "False" => Status::False,
-        _ => Status::Unknown,
-    };
-    Some(condition::new(type_, status, &condition.reason, condition.message.clone()))
 }
 
 fn non_unique(by: &str) -> NewCondition {

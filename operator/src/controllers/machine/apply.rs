@@ -274,7 +274,7 @@ impl Pass<'_> {
             return Ok(());
         };
         let target = owned.as_ref().map_or_else(|| Target::exactly(&**key), Target::exactly);
-        self.ctx.writer.apply_status::<AttestationKey>(target, status::document(&status)?).await?;
+        self.ctx.writer.apply_status::<AttestationKey>(target, &status).await?;
         tracing::info!(
             key = key.name_any(),
             condition = APPROVED,
@@ -297,7 +297,7 @@ impl Pass<'_> {
 
     async fn apply_machine(&self, machine: &Machine, verdict: &MachineVerdict) -> Result<(), ReconcileError> {
         let Some(status) = status::of_machine(machine, verdict, Timestamp::now()) else { return Ok(()) };
-        self.ctx.writer.apply_status::<Machine>(Target::exactly(machine), status::document(&status)?).await?;
+        self.ctx.writer.apply_status::<Machine>(Target::exactly(machine), &status).await?;
         tracing::info!(
             machine = verdict.machine,
             key_ready = verdict.key_ready.as_ref().map(|v| v.reason),

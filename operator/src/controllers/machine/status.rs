@@ -1,11 +1,8 @@
 //! The statuses of Machines and AttestationKeys; pure. Each is written whole or, if nothing changed, not at all.
 
 use k8s_openapi::jiff::Timestamp;
-use serde::Serialize;
 use trusted_crds::condition::{self, APPROVED, ATTESTATION_KEY_BOUND, KEY_READY, NewCondition};
-use trusted_crds::{
-    AttestationKey, AttestationKeyStatus, BoundKey, Condition, Fingerprint, Machine, MachineStatus,
-};
+use trusted_crds::{AttestationKey, AttestationKeyStatus, BoundKey, Fingerprint, Machine, MachineStatus};
 
 use super::decide::{MachineVerdict, Verdict};
 
@@ -22,7 +19,8 @@ pub fn of_key(
         conditions: condition::merge(&current.conditions, &[approved.condition(APPROVED)], generation, now),
         fingerprint: fingerprint.map(ToString::to_string),
     };
-    let same = same(&current.conditions, &desired.conditions) && current.fingerprint == desired.fingerprint;
+    let same = condition::same_among(&[APPROVED], &current.conditions, &desired.conditions)
+        && current.fingerprint == desired.fingerprint;
     (!same).then_some(desired)
 }
 
@@ -35,7 +33,7 @@ pub fn of_machine(machine: &Machine, verdict: &MachineVerdict, now: Timestamp) -
         .into_iter()
         .filter_map(|(type_, verdict)| match verdict {
             Some(verdict) => Some(verdict.condition(type_)),
-            None => condition::find(&current.conditions, type_).map(kept),
+            None => condition::kept(&current.conditions, type_),
         })
         .collect();
     let attestation_key = match &verdict.bound {
@@ -47,32 +45,12 @@ pub fn of_machine(machine: &Machine, verdict: &MachineVerdict, now: Timestamp) -
         attestation_key,
     };
     let same =
-        same(&current.conditions, &desired.conditions) && current.attestation_key == desired.attestation_key;
+        condition::same_among(&[KEY_READY, ATTESTATION_KEY_BOUND], &current.conditions, &desired.conditions)
+            && current.attestation_key == desired.attestation_key;
     (!same).then_some(desired)
-}
-
-/// Whether our conditions say the same; those of other writers are theirs.
-fn same(current: &[Condition], desired: &[Condition]) -> bool {
-    const OURS: [&str; 3] = [APPROVED, KEY_READY, ATTESTATION_KEY_BOUND];
-    let ours: Vec<Condition> = current.iter().filter(|c| OURS.contains(&c.type_.as_str())).cloned().collect();
-    condition::same(&ours, desired)
 }
 
 fn bound_key(verdict: &MachineVerdict) -> Option<BoundKey> {
     let (name, fingerprint) = verdict.attestation_key.as_ref()?;
     Some(BoundKey { name: name.clone(), fingerprint: fingerprint.clone() })
-}
-
-fn kept(condition: &Condition) -> NewCondition {
-    let status = match condition.status.as_str() {
-        "True" => condition::Status::True,
-        "False" => condition::Status::False,
-        _ => condition::Status::Unknown,
-    };
-    condition::new(&condition.type_, status, &condition.reason, condition.message.clone())
-}
-
-/// A status as the JSON to apply.
-pub fn document(status: &impl Serialize) -> Result<serde_json::Value, serde_json::Error> {
-    serde_json::to_value(status)
 }

@@ -154,7 +154,7 @@ fn times_and_conditions_of_others_are_no_difference() {
     assert!(differs(&cluster, &status), "nothing was reported yet");
     let mut shown = status.clone();
     shown.conditions.reverse();
-    let foreign = Condition { type_: "Backup".into(), ..shown.conditions[0].clone() };
+    let foreign = trusted_crds::Condition { type_: "Backup".into(), ..shown.conditions[0].clone() };
     shown.conditions.push(foreign);
     cluster.status = Some(shown);
     let later = Timestamp::from_second(1000).unwrap();
