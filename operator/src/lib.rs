@@ -5,23 +5,25 @@
 //! Each controller is split into observe (from stores), decide (pure), build (pure), apply (the only writes)
 //! and status (pure).
 
-pub mod admin;
+mod admin;
 pub mod args;
-pub mod caches;
-pub mod child;
-pub mod context;
-pub mod controllers;
+mod child;
 pub mod crd_files;
-pub mod error;
-pub mod facts;
-pub mod lease;
-pub mod metrics;
+mod error;
 mod owner;
-pub mod preflight;
-pub mod queue;
+mod preflight;
+mod queue;
 mod run;
 pub mod shutdown;
 pub mod telemetry;
+
+// Tests put these together anew, with a real API server beneath.
+pub mod caches;
+pub mod context;
+pub mod controllers;
+pub mod facts;
+pub mod lease;
+pub mod metrics;
 pub mod writer;
 
 pub use run::{DEFAULT_SYNC_TIMEOUT, RunConfig, RunError, USER_AGENT, run};

@@ -1,8 +1,8 @@
 //! The controllers, and the table that starts them.
 
-pub mod cluster;
-pub mod machine;
-pub mod trustee;
+pub(crate) mod cluster;
+mod machine;
+mod trustee;
 
 use std::sync::Arc;
 

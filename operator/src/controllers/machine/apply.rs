@@ -207,7 +207,7 @@ impl Pass<'_> {
                 self.unbind(secret, uid).await?;
                 self.bind(*key, true).await
             }
-            BindingStep::Adopt { secret, key, .. } => {
+            BindingStep::Adopt { secret, key } => {
                 let owner = owner_reference(&*self.observed.keys[*key]);
                 self.set_owners(secret, &[owner]).await
             }

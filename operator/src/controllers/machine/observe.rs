@@ -102,8 +102,8 @@ fn cluster_facts(cluster: &TrustedExecutionCluster) -> Cluster {
 
 fn age(object: &impl Resource) -> Age {
     let meta = object.meta();
-    let created = meta.creation_timestamp.as_ref().map_or(i64::MAX, |time| time.0.as_second());
-    (created, meta.uid.clone().unwrap_or_default())
+    let created_second = meta.creation_timestamp.as_ref().map_or(i64::MAX, |time| time.0.as_second());
+    Age { created_second, uid: meta.uid.clone().unwrap_or_default() }
 }
 
 fn machine_facts(machine: &Machine) -> MachineFacts {
@@ -121,7 +121,6 @@ fn key_facts(key: &AttestationKey) -> KeyFacts {
         key.owner_references().iter().partition(|owner| is_ours::<Machine>(owner));
     KeyFacts {
         name: key.name_any(),
-        uid: key.uid().unwrap_or_default(),
         age: age(key),
         deleting: key.metadata.deletion_timestamp.is_some(),
         key: key.public_key().map(|public_key| public_key.fingerprint().clone()),
@@ -190,7 +189,6 @@ fn disk_key(secret: &SecretMeta) -> DiskKeySecret {
     };
     DiskKeySecret {
         secret: secret.name_any(),
-        uid: secret.uid().unwrap_or_default(),
         managed: is_managed(secret),
         deleting: secret.meta().deletion_timestamp.is_some(),
         owner,

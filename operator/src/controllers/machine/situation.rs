@@ -51,15 +51,20 @@ pub enum ByHand {
     Unprotected,
 }
 
-/// Orders objects by age; the name breaks ties.
-pub type Age = (i64, String);
+/// Orders objects by age: the older one is less.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Age {
+    /// Creation time in seconds since 1970.
+    pub created_second: i64,
+    /// Breaks ties, the same way for everybody who looks.
+    pub uid: String,
+}
 
 /// One Machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MachineFacts {
     pub name: String,
     pub uid: String,
-    /// Creation time in seconds and uid.
     pub age: Age,
     pub deleting: bool,
     /// The reason of its KeyReady condition so far.
@@ -70,8 +75,6 @@ pub struct MachineFacts {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyFacts {
     pub name: String,
-    pub uid: String,
-    /// Creation time in seconds and uid.
     pub age: Age,
     pub deleting: bool,
     /// Its fingerprint, or why it is no key we trust.
@@ -110,7 +113,6 @@ impl KeyFacts {
 pub struct Binding {
     pub secret: String,
     pub uid: String,
-    /// Creation time in seconds and uid.
     pub age: Age,
     /// The key it records; `None` where the Secret is not one of ours.
     pub fingerprint: Option<Fingerprint>,
@@ -141,7 +143,6 @@ impl Binding {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DiskKeySecret {
     pub secret: String,
-    pub uid: String,
     /// It carries our label.
     pub managed: bool,
     pub deleting: bool,

@@ -152,7 +152,7 @@ mod tests {
     }
 
     fn secret(name: &str, managed: bool, owner: DiskKeyOwner) -> DiskKeySecret {
-        DiskKeySecret { secret: name.into(), uid: "s1".into(), managed, deleting: false, owner }
+        DiskKeySecret { secret: name.into(), managed, deleting: false, owner }
     }
 
     fn outcome(situation: &Situation) -> (DiskKeyStep, Option<&'static str>) {

@@ -113,12 +113,12 @@ impl History {
 
     fn happen(&mut self, event: &Event) {
         let world = &mut self.world;
-        let age = (world.clock, format!("uid-{}", world.clock));
+        let age = Age { created_second: world.clock, uid: format!("uid-{}", world.clock) };
         match *event {
             Event::CreateMachine(machine) => {
                 world.machines.entry(machine).or_insert_with(|| MachineFacts {
                     name: MACHINES[machine].into(),
-                    uid: age.1.clone(),
+                    uid: age.uid.clone(),
                     age,
                     ..Default::default()
                 });
@@ -138,7 +138,7 @@ impl History {
                 facts.approval = decision.map(|decision| (decision, own));
                 // Only a decision that may take effect takes a key off the list.
                 if decision == Some(Decision::Approved) && !world.unprotected {
-                    self.refused.remove(&facts.uid);
+                    self.refused.remove(&facts.age.uid);
                 }
             }
             Event::Mismatch { object, decision } if object < world.keys.len() => {
@@ -150,7 +150,7 @@ impl History {
                 // What was approved meanwhile takes effect once it is protected again.
                 if protected {
                     let approved = world.keys.iter().filter(|key| key.facts.is_approved_by_hand());
-                    approved.for_each(|key| _ = self.refused.remove(&key.facts.uid));
+                    approved.for_each(|key| _ = self.refused.remove(&key.facts.age.uid));
                 }
             }
             Event::Policy(policy) => world.policy = policy,
@@ -166,7 +166,7 @@ impl History {
             let owners = &key.facts.owner_machines;
             owners.is_empty() || owners.iter().any(|owner| machines.contains(owner))
         });
-        let live: BTreeSet<&String> = self.world.keys.iter().map(|key| &key.facts.uid).collect();
+        let live: BTreeSet<&String> = self.world.keys.iter().map(|key| &key.facts.age.uid).collect();
         self.world.bindings.retain(|_, (_, owner)| live.contains(owner));
     }
 
@@ -175,7 +175,7 @@ impl History {
     fn reconcile(&mut self, machine: usize, stop_after: usize, stale: bool) {
         let view = if stale { &self.before } else { &self.world };
         let situation = situation(view, machine);
-        let uids: Vec<String> = situation.keys.iter().map(|key| key.uid.clone()).collect();
+        let uids: Vec<String> = situation.keys.iter().map(|key| key.age.uid.clone()).collect();
         let versions: Vec<KeyFacts> = situation.keys.clone();
         let plan = decide(&situation);
         let mut writes = 0;
@@ -205,7 +205,7 @@ impl History {
 
     /// Whether the key still was as it was seen: a status carries the resourceVersion of the decision.
     fn write_key(&mut self, seen: &KeyFacts, verdict: &super::KeyVerdict) -> bool {
-        let object = self.world.keys.iter_mut().find(|key| key.facts.uid == seen.uid);
+        let object = self.world.keys.iter_mut().find(|key| key.facts.age.uid == seen.age.uid);
         let Some(object) = object.filter(|object| object.facts == *seen) else { return false };
         if let super::Ownership::Machine(owner) = &verdict.owner {
             object.facts.owner_machines = vec![owner.clone()];
@@ -214,7 +214,7 @@ impl History {
             object.facts.reason = Some(approved.reason.to_owned());
             let refusal = [reason::CONFLICT, reason::SUPERSEDED, reason::DENIED, reason::WITHDRAWN];
             if refusal.contains(&approved.reason) {
-                self.refused.insert(seen.uid.clone());
+                self.refused.insert(seen.age.uid.clone());
             }
         }
         true
@@ -243,7 +243,7 @@ impl History {
     }
 
     fn bind(&mut self, machine: usize, owner: &str, by_hand: bool) -> bool {
-        let Some(key) = self.world.keys.iter().find(|key| key.facts.uid == owner) else { return false };
+        let Some(key) = self.world.keys.iter().find(|key| key.facts.age.uid == owner) else { return false };
         let held = key.facts.key.clone().unwrap();
         // The claim of this process, looked up again in the store just before the write.
         let elsewhere = |(other, (binding, _)): (&usize, &(Binding, String))| {
@@ -256,7 +256,7 @@ impl History {
         let binding = Binding {
             secret: format!("ak-{}", MACHINES[machine]),
             uid: format!("binding-{clock}"),
-            age: (clock, format!("binding-{clock}")),
+            age: Age { created_second: clock, uid: format!("binding-{clock}") },
             fingerprint: Some(held),
             by_hand,
             owner: BindingOwner::Live,
@@ -270,7 +270,7 @@ impl History {
         for (machine, (binding, owner)) in &self.world.bindings {
             let held = binding.fingerprint.clone().unwrap();
             assert!(serving.insert(held.clone()), "one key serves two machines");
-            let key = self.world.keys.iter().find(|key| key.facts.uid == *owner).unwrap();
+            let key = self.world.keys.iter().find(|key| key.facts.age.uid == *owner).unwrap();
             assert_eq!(key.machine, *machine, "a key serves a machine it does not name");
         }
         for machine in 0..MACHINES.len() {
@@ -311,8 +311,7 @@ impl History {
 
 fn fresh_key(number: u8, age: Age) -> KeyFacts {
     KeyFacts {
-        name: format!("key-{}", age.1),
-        uid: age.1.clone(),
+        name: format!("key-{}", age.uid),
         age,
         deleting: false,
         key: Ok(fingerprint(number)),
@@ -356,7 +355,7 @@ proptest! {
             history.step(event);
             // A refused key comes to be trusted only through a person, who takes it off the list.
             for uid in refused_before.intersection(&history.refused) {
-                let object = history.world.keys.iter().find(|key| key.facts.uid == *uid);
+                let object = history.world.keys.iter().find(|key| key.facts.age.uid == *uid);
                 let owns = history.world.bindings.values().any(|(binding, owner)| owner == uid && !binding.by_hand);
                 let bound_before = history.before.bindings.values().any(|(_, owner)| owner == uid);
                 prop_assert!(object.is_none() || !owns || bound_before, "refused and then bound: {:?}", object);

@@ -58,7 +58,7 @@ pub enum BindingStep {
     /// Delete the binding of this uid, then record the key at this index.
     Replace { secret: String, uid: String, key: usize },
     /// Make the key at this index the owner of a binding that has none.
-    Adopt { secret: String, uid: String, key: usize },
+    Adopt { secret: String, key: usize },
 }
 
 /// Who shall own an AttestationKey.
@@ -159,8 +159,8 @@ fn settle(situation: &Situation, judged: &mut [Judged]) -> BindingStep {
     }
     if let Some(key) = first(judged, |wants| wants == Wants::Adopt) {
         hold_back(judged, |wants| wants == Wants::Adopt);
-        let (secret, uid) = held();
-        return BindingStep::Adopt { secret, uid, key };
+        let (secret, _) = held();
+        return BindingStep::Adopt { secret, key };
     }
     let by_hand = first(judged, |wants| matches!(wants, Wants::Displace | Wants::Bind { by_hand: true }));
     let Some(winner) = by_hand.or_else(|| first(judged, |wants| wants == Wants::Bind { by_hand: false }))

@@ -5,19 +5,22 @@ use trusted_crds::{ApprovalPolicy, Decision, Fingerprint, KeyError, reason};
 use super::key::{BindingStep, Ownership, Row};
 use super::{Plan, decide};
 use crate::controllers::machine::situation::{
-    Binding, BindingOwner, ByHand, Cluster, KeyFacts, MachineFacts, Situation,
+    Age, Binding, BindingOwner, ByHand, Cluster, KeyFacts, MachineFacts, Situation,
 };
 
 pub(super) fn fingerprint(n: u8) -> Fingerprint {
     format!("sha256:{}", format!("{n:02x}").repeat(32)).parse().unwrap()
 }
 
+fn age(created_second: i64) -> Age {
+    Age { created_second, ..Default::default() }
+}
+
 /// Key number `n`, as old as its number.
 fn key(n: u8) -> KeyFacts {
     KeyFacts {
         name: format!("key-{n}"),
-        uid: format!("key-uid-{n}"),
-        age: (i64::from(n), String::new()),
+        age: age(i64::from(n)),
         deleting: false,
         key: Ok(fingerprint(n)),
         approval: None,
@@ -40,7 +43,7 @@ fn binding(n: u8) -> Binding {
     Binding {
         secret: "ak-m".into(),
         uid: format!("binding-{n}"),
-        age: (i64::from(n), String::new()),
+        age: age(i64::from(n)),
         fingerprint: Some(fingerprint(n)),
         by_hand: false,
         owner: BindingOwner::Live,
@@ -185,7 +188,7 @@ fn row_6_a_withdrawn_approval_unbinds() {
 
 #[test]
 fn row_6_of_two_bindings_of_one_key_the_older_stays() {
-    let other = |age: i64| Binding { secret: "ak-n".into(), age: (age, String::new()), ..binding(1) };
+    let other = |created: i64| Binding { secret: "ak-n".into(), age: age(created), ..binding(1) };
     let mut situation = bound(vec![key(1)], binding(1));
     situation.elsewhere = vec![other(0)];
     expect(&situation, Row::BoundElsewhere, Some((false, reason::CONFLICT)), &unbind(1));
@@ -196,7 +199,7 @@ fn row_6_of_two_bindings_of_one_key_the_older_stays() {
 #[test]
 fn row_6_a_restored_binding_is_adopted() {
     let restored = Binding { owner: BindingOwner::Nobody, ..binding(1) };
-    let adopt = BindingStep::Adopt { secret: "ak-m".into(), uid: "binding-1".into(), key: 0 };
+    let adopt = BindingStep::Adopt { secret: "ak-m".into(), key: 0 };
     expect(&bound(vec![key(1)], restored), Row::Bound, Some((true, reason::MACHINE_CREATED)), &adopt);
 }
 
@@ -383,7 +386,7 @@ fn of_several_machines_with_one_id_one_is_served() {
     let machine = |uid: &str, created: i64| MachineFacts {
         name: uid.into(),
         uid: uid.into(),
-        age: (created, uid.into()),
+        age: Age { created_second: created, uid: uid.into() },
         ..Default::default()
     };
     situation.machines = vec![machine("young", 2), machine("old", 1)];
