@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::rule::{immutable_value, kept_once_set, matches, set_at_creation};
+use crate::{AttestationKey, KeyState};
 
 /// Port of the Service in front of Trustee when the spec names none.
 pub const DEFAULT_TRUSTEE_KBS_PORT: i32 = 8080;
@@ -266,4 +267,19 @@ pub struct KeyCounts {
     pub pending: i32,
     /// Keys that are not trusted and will not be without a person.
     pub refused: i32,
+}
+
+impl KeyCounts {
+    /// Counts keys by state.
+    pub fn of<'a>(keys: impl IntoIterator<Item = &'a AttestationKey>) -> Self {
+        let mut counts = KeyCounts::default();
+        for key in keys {
+            match KeyState::of(key) {
+                KeyState::Trusted => counts.trusted += 1,
+                KeyState::Pending => counts.pending += 1,
+                KeyState::Refused => counts.refused += 1,
+            }
+        }
+        counts
+    }
 }

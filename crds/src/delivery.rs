@@ -74,13 +74,21 @@ impl Delivered {
     }
 }
 
+/// Whether any pod of a Deployment is available, of whichever template.
+pub fn is_available(deployment: &Deployment) -> bool {
+    let available = deployment.status.as_ref().and_then(|status| status.available_replicas);
+    available.unwrap_or_default() > 0
+}
+
 fn secret_files(volume: &Volume) -> impl Iterator<Item = String> {
     let sources = volume.projected.iter().flat_map(|projected| projected.sources.iter().flatten());
     let secrets = sources.filter_map(|source| source.secret.as_ref());
     secrets.flat_map(|secret| secret.items.iter().flatten()).map(|item| item.path.clone())
 }
 
-fn rolled_out(deployment: &Deployment) -> bool {
+/// Whether every pod of a Deployment was made from the present template and is available, with none left of a former
+/// one.
+pub fn rolled_out(deployment: &Deployment) -> bool {
     let Some(status) = &deployment.status else {
         return false;
     };

@@ -1,7 +1,8 @@
 //! Whether the machines of a namespace are served, and if not, why and what to do: the one definition of healthy.
 //!
-//! A pure function of the observed objects and the time, used by the plugin and by the operator alike. It judges what
-//! the objects say and compares that with what Trustee really mounts.
+//! A pure function of the observed objects and the time, for the plugin. It judges what the operator wrote into the
+//! objects and compares that with what Trustee really mounts; how keys are counted and what the Trustee Deployment
+//! says of itself both programs take from this crate.
 //!
 //! Owns verdict, levels and the wording of findings. Must not read anything by itself.
 
@@ -20,8 +21,7 @@ use k8s_openapi::jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ApprovedImage, AttestationKey, Condition, Delivered, KeyCounts, KeyState, Machine,
-    TrustedExecutionCluster,
+    ApprovedImage, AttestationKey, Condition, Delivered, KeyCounts, Machine, TrustedExecutionCluster,
 };
 
 /// The word for a whole namespace, or for all that was looked at.
@@ -247,11 +247,6 @@ impl<'v, 'a> Context<'v, 'a> {
     }
 
     fn counts(&self) -> Counts {
-        let keys = || self.view.attestation_keys.iter().flatten();
-        let in_state = |state| {
-            let count = keys().filter(|key| KeyState::of(key) == state).count();
-            i32::try_from(count).unwrap_or(i32::MAX)
-        };
         let machines = || self.view.machines.iter().flatten();
         let served = |machine: &&&Machine| {
             let delivered = self.delivered.as_ref();
@@ -263,11 +258,7 @@ impl<'v, 'a> Context<'v, 'a> {
             clusters: self.view.clusters.as_ref().map_or(0, Vec::len),
             machines: machines().count(),
             machines_served: machines().filter(served).count(),
-            attestation_keys: KeyCounts {
-                trusted: in_state(KeyState::Trusted),
-                pending: in_state(KeyState::Pending),
-                refused: in_state(KeyState::Refused),
-            },
+            attestation_keys: KeyCounts::of(self.view.attestation_keys.iter().flatten().copied()),
             approved_images: images().count(),
             approved_images_committed: images().filter(|image| image::is_committed(image)).count(),
         }

@@ -1,12 +1,11 @@
 //! Rules about the TrustedExecutionCluster and about Trustee.
 
-use k8s_openapi::api::apps::v1::Deployment;
-
 use super::{
     Context, Level, ROLLOUT, SETTLING, Say, Subject, Trustee, View, created, explained, since, subject,
     unanswered,
 };
 use crate::condition::{APPROVAL_PROTECTED, INSTALLED, KNOWN_TRUSTEE_ADDRESS, TRUSTEE_READY, has_status};
+use crate::delivery::is_available;
 use crate::names::TRUSTEE_DEPLOYMENT;
 use crate::{Condition, HasConditions, Status, TrustedExecutionCluster, reason};
 
@@ -151,7 +150,7 @@ fn trustee(context: &mut Context<'_, '_>, cluster: &TrustedExecutionCluster) {
     match context.view.trustee {
         Trustee::Absent => trustee_missing(context, object),
         Trustee::Present(deployment)
-            if is_down(deployment) && ready.is_none_or(|ready| !is_false(&ready)) =>
+            if !is_available(deployment) && ready.is_none_or(|ready| !is_false(&ready)) =>
         {
             trustee_down(context, object);
         }
@@ -161,11 +160,6 @@ fn trustee(context: &mut Context<'_, '_>, cluster: &TrustedExecutionCluster) {
             }
         }
     }
-}
-
-fn is_down(deployment: &Deployment) -> bool {
-    let available = deployment.status.as_ref().and_then(|status| status.available_replicas);
-    available.unwrap_or_default() == 0
 }
 
 fn trustee_missing(context: &mut Context<'_, '_>, object: Subject) {

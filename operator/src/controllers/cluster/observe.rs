@@ -8,7 +8,7 @@ use trusted_crds::names::{
     ATTESTATION_KEY_REGISTER, ATTESTATION_POLICY, KBS_SERVICE, REGISTER_SERVER, TRUSTEE_DATA,
     TRUSTEE_DEPLOYMENT,
 };
-use trusted_crds::{Delivered, KeyCounts, KeyState, TrustedExecutionCluster};
+use trusted_crds::{KeyCounts, TrustedExecutionCluster, delivery};
 
 use super::served::served;
 use crate::child::{ChildKind, Obstacle, Ownership, View, ownership, view};
@@ -114,28 +114,20 @@ pub fn surroundings(ctx: &Context, owner_uid: &str) -> Surroundings {
 
 /// Counts what the status counts.
 pub fn counts(ctx: &Context) -> Counts {
-    let mut keys = KeyCounts::default();
-    for key in ctx.caches.attestation_keys.list() {
-        match KeyState::of(&key) {
-            KeyState::Trusted => keys.trusted += 1,
-            KeyState::Pending => keys.pending += 1,
-            KeyState::Refused => keys.refused += 1,
-        }
-    }
+    let keys = ctx.caches.attestation_keys.list();
     let number = |count: usize| i32::try_from(count).unwrap_or(i32::MAX);
     Counts {
         machines: number(ctx.caches.machines.len()),
-        attestation_keys: keys,
+        attestation_keys: KeyCounts::of(keys.iter().map(AsRef::as_ref)),
         approved_images: number(ctx.caches.approved_images.len()),
     }
 }
 
 fn broker(deployment: Option<&Arc<Deployment>>) -> Broker {
     let Some(deployment) = deployment else { return Broker::Absent };
-    let available = deployment.status.as_ref().and_then(|status| status.available_replicas).unwrap_or(0);
-    if Delivered::read(deployment).rolled_out {
+    if delivery::rolled_out(deployment) {
         Broker::Available
-    } else if available > 0 {
+    } else if delivery::is_available(deployment) {
         Broker::RollingOut
     } else {
         Broker::Unavailable

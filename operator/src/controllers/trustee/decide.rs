@@ -2,7 +2,7 @@
 
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::ConfigMap;
-use trusted_crds::{Delivered, TrustedExecutionCluster};
+use trusted_crds::{TrustedExecutionCluster, delivery};
 
 use super::build::{Template, attestation_policy, deployment, trustee_data};
 use super::delivery::Rendered;
@@ -46,5 +46,5 @@ pub fn broker(
 
 /// What an existing Deployment says about the last write.
 pub fn rollout(deployment: &Deployment) -> Rollout {
-    Rollout { generation: deployment.metadata.generation, complete: Delivered::read(deployment).rolled_out }
+    Rollout { generation: deployment.metadata.generation, complete: delivery::rolled_out(deployment) }
 }
