@@ -1,13 +1,11 @@
 //! What one controller learned and another one reports: facts in memory, never in an object of their own.
 
-use std::sync::Arc;
-
 use futures::Stream;
 use futures::stream;
-use tokio::sync::watch;
+use tokio::sync::{Mutex, watch};
 
 use crate::child::Obstacle;
-use crate::controllers::cluster::TlsStates;
+use crate::controllers::cluster::Inspections;
 
 /// Whether the admission policy that guards approvals by hand has been seen to act.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,23 +33,13 @@ pub enum ServedCluster {
 }
 
 /// The facts, shared by all controllers.
-#[derive(Clone, Debug)]
+#[derive(Debug, Default)]
 pub struct Facts {
-    approval_protected: Arc<watch::Sender<Protection>>,
-    trustee_obstacles: Arc<watch::Sender<Vec<Obstacle>>>,
-    served_cluster: Arc<watch::Sender<ServedCluster>>,
-    tls: TlsStates,
-}
-
-impl Default for Facts {
-    fn default() -> Self {
-        Facts {
-            approval_protected: Arc::new(watch::Sender::new(Protection::default())),
-            trustee_obstacles: Arc::new(watch::Sender::new(Vec::new())),
-            served_cluster: Arc::new(watch::Sender::new(ServedCluster::default())),
-            tls: TlsStates::default(),
-        }
-    }
+    approval_protected: watch::Sender<Protection>,
+    trustee_obstacles: watch::Sender<Vec<Obstacle>>,
+    served_cluster: watch::Sender<ServedCluster>,
+    /// What was found in the TLS Secrets. Held while a Secret is read, so that two controllers do not both read it.
+    pub(crate) tls: Mutex<Inspections>,
 }
 
 impl Facts {
@@ -107,11 +95,6 @@ impl Facts {
             *held = next;
             differs
         });
-    }
-
-    /// What was found in the TLS Secrets.
-    pub fn tls(&self) -> &TlsStates {
-        &self.tls
     }
 }
 

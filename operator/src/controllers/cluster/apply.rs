@@ -38,7 +38,7 @@ pub async fn tls_state(ctx: &Context, tls: Option<TlsUse>, outcome: &mut Outcome
 }
 
 async fn inspect(ctx: &Context, tls: &TlsUse) -> Result<Result<TlsMount, TlsProblem>, WriteError> {
-    let mut inspections = ctx.facts.tls().lock().await;
+    let mut inspections = ctx.facts.tls.lock().await;
     let Some(stored) = ctx.caches.secrets.get(&ctx.key(&tls.secret)) else {
         return Ok(Err(TlsProblem::Missing));
     };

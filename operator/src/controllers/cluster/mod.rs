@@ -23,7 +23,7 @@ use tokio::time::Instant;
 
 pub(crate) use apply::tls_state;
 pub(crate) use decide::running_tls_hash;
-pub use tls::{CERTIFICATE, MOUNT_PATH, PRIVATE_KEY, TlsMount, TlsState, TlsStates, TlsUse};
+pub use tls::{CERTIFICATE, Inspections, MOUNT_PATH, PRIVATE_KEY, TlsMount, TlsState, TlsUse};
 
 use self::observe::Standing;
 use self::pass::Pass;

@@ -1,18 +1,16 @@
-//! Whether the TLS Secrets that a cluster names can be used. Pure but for the shared memory of what was found.
+//! Whether the TLS Secrets that a cluster names can be used. Pure.
 //!
 //! The stores hold Secrets without their data, so each version of a named Secret is read once. What is remembered is
 //! which of its parts are usable and a hash, never a byte of it.
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use k8s_openapi::api::core::v1::Secret;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use sha2::{Digest, Sha256};
-use tokio::sync::{Mutex, MutexGuard};
 use trusted_crds::{TrustedExecutionClusterSpec, hex};
 
 use crate::child::Obstacle;
@@ -172,7 +170,7 @@ impl Inspection {
             digest.update(bytes);
             if bytes.is_empty() {
                 found.absent.push(key);
-            } else if !is_pem(bytes, if key == PRIVATE_KEY { "PRIVATE KEY" } else { "CERTIFICATE" }) {
+            } else if !is_usable(key, bytes) {
                 found.unusable.push(key);
             }
         }
@@ -194,26 +192,16 @@ impl Inspection {
     }
 }
 
-/// Whether `bytes` hold a PEM block whose label ends in `label` and whose body is base64.
-fn is_pem(bytes: &[u8], label: &str) -> bool {
-    let Ok(text) = std::str::from_utf8(bytes) else { return false };
-    let mut lines = text.lines().map(str::trim);
-    while let Some(line) = lines.next() {
-        let name = line.strip_prefix("-----BEGIN ").and_then(|rest| rest.strip_suffix("-----"));
-        let Some(name) = name.filter(|name| name.ends_with(label)) else { continue };
-        let end = format!("-----END {name}-----");
-        let body: Vec<&str> = lines.by_ref().take_while(|line| *line != end).collect();
-        // Old encrypted keys have headers before the body; no server here could use those.
-        return text.contains(&end) && STANDARD.decode(body.concat()).is_ok_and(|der| !der.is_empty());
+/// Whether a part holds PEM of its kind. An encrypted private key is none: no server here could use it.
+fn is_usable(key: &str, bytes: &[u8]) -> bool {
+    if key == PRIVATE_KEY {
+        PrivateKeyDer::from_pem_slice(bytes).is_ok_and(|der| !der.secret_der().is_empty())
+    } else {
+        CertificateDer::from_pem_slice(bytes).is_ok_and(|der| !der.is_empty())
     }
-    false
 }
 
-/// What was found in the TLS Secrets so far, shared by the controllers so that each version is read once.
-#[derive(Clone, Debug, Default)]
-pub struct TlsStates(Arc<Mutex<Inspections>>);
-
-/// The versions inspected, by name of the Secret.
+/// What was found in the TLS Secrets so far, by name; shared by the controllers so that each version is read once.
 #[derive(Debug, Default)]
 pub struct Inspections(HashMap<String, (Version, Inspection)>);
 
@@ -221,13 +209,6 @@ pub struct Inspections(HashMap<String, (Version, Inspection)>);
 struct Version {
     uid: String,
     resource_version: String,
-}
-
-impl TlsStates {
-    /// Takes the memory; it is held while a Secret is read, so that two controllers do not both read it.
-    pub async fn lock(&self) -> MutexGuard<'_, Inspections> {
-        self.0.lock().await
-    }
 }
 
 impl Inspections {

@@ -51,6 +51,8 @@ fn what_is_no_pem_of_its_kind_is_refused() {
         let verdict = Inspection::of(&secret).verdict(&used(false));
         assert_eq!(verdict, Err(TlsProblem::NotPem(vec![CERTIFICATE])), "{bad:?}");
     }
+    let locked = secret(&[(CERTIFICATE, &certificate), (PRIVATE_KEY, &pem("ENCRYPTED PRIVATE KEY"))]);
+    assert_eq!(Inspection::of(&locked).verdict(&used(false)), Err(TlsProblem::NotPem(vec![PRIVATE_KEY])));
     let swapped = secret(&[(CERTIFICATE, &certificate), (PRIVATE_KEY, &certificate)]);
     assert_eq!(Inspection::of(&swapped).verdict(&used(false)), Err(TlsProblem::NotPem(vec![PRIVATE_KEY])));
 }
