@@ -59,18 +59,21 @@ pub struct Images {
 }
 
 impl Images {
-    /// Reads the variables that the existing operator uses, so that a deployment of either sets them alike.
+    /// Reads the variables that the existing operator uses, so that a deployment of either sets them alike; ours is
+    /// deploy/operator/deployment.yaml. What it does not say is as it is there, for an operator outside of a pod.
     pub fn from_env() -> Self {
-        let or = |variable: &str, default: String| {
-            env::var(variable).ok().filter(|v| !v.is_empty()).unwrap_or(default)
+        Self::from(|variable| env::var(variable).ok())
+    }
+
+    fn from(value: impl Fn(&str) -> Option<String>) -> Self {
+        let or = |variable: &str, default: &str| {
+            value(variable).filter(|v| !v.is_empty()).unwrap_or_else(|| default.to_owned())
         };
-        let own = concat!("trusted-operator:", env!("CARGO_PKG_VERSION")).to_owned();
+        let own = concat!("trusted-operator:", env!("CARGO_PKG_VERSION"));
+        let trustee = "quay.io/trusted-execution-clusters/key-broker-service:v0.17.0";
         Images {
-            trustee: or(
-                "RELATED_IMAGE_TRUSTEE",
-                "quay.io/trusted-execution-clusters/key-broker-service:v0.17.0".into(),
-            ),
-            register_server: or("RELATED_IMAGE_REGISTRATION_SERVER", own.clone()),
+            trustee: or("RELATED_IMAGE_TRUSTEE", trustee),
+            register_server: or("RELATED_IMAGE_REGISTRATION_SERVER", own),
             attestation_key_register: or("RELATED_IMAGE_ATTESTATION_KEY_REGISTER", own),
         }
     }
@@ -108,5 +111,24 @@ impl Context {
     /// The store key of an object of the served namespace.
     pub fn key(&self, name: &str) -> Key {
         Key { namespace: self.namespace.clone(), name: name.to_owned() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_deployment_names_every_image_and_the_defaults_are_the_same() {
+        let manifest = include_str!("../../deploy/operator/deployment.yaml");
+        let deployment: Deployment = serde_saphyr::from_str(manifest).unwrap();
+        let containers = deployment.spec.template.spec.unwrap().containers;
+        let set = containers[0].env.clone().unwrap();
+        let value = |variable: &str| {
+            let set = set.iter().find(|set| set.name == variable);
+            Some(set.unwrap_or_else(|| panic!("{variable} is not set")).value.clone().unwrap())
+        };
+        assert_eq!(Images::from(value), Images::from(|_| None));
+        assert_eq!(containers[0].image, value("RELATED_IMAGE_REGISTRATION_SERVER"), "the same program");
     }
 }

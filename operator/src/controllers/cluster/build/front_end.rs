@@ -18,7 +18,8 @@ use crate::context::Images;
 use crate::controllers::cluster::tls::{self, TlsMount, TlsUse};
 use trusted_crds::TrustedExecutionClusterSpec;
 
-/// One front end: a subcommand of the operator's own program under a ServiceAccount of its own.
+/// One front end: a subcommand of the operator's own program under a ServiceAccount of its own. The program does not
+/// have these subcommands yet, so that until then their pods end at once and are started again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FrontEnd {
     pub(crate) name: &'static str,
