@@ -38,6 +38,11 @@ async fn a_pair_costs_its_five_writes_and_no_read() {
     assert_eq!(work.count("patch", "attestationkeys"), PAIRS, "{rows:?}");
     assert_eq!(work.count("patch", "attestationkeys/status"), PAIRS, "{rows:?}");
     assert_eq!(work.count("patch", "machines/status"), PAIRS, "{rows:?}");
+    // Nothing else but what many pairs share: Trustee's Deployment and the cluster's status.
+    let is_shared =
+        |request: &Request| ["deployments", "trustedexecutionclusters"].contains(&request.resource.as_str());
+    let of_pairs = work.filter(|request| !is_shared(request));
+    assert_eq!(of_pairs.writes(), 5 * PAIRS, "{rows:?}");
 
     // Everything is in place: a restart reads each kind once and writes nothing.
     env.stop_operator().await;

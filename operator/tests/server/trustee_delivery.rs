@@ -38,6 +38,8 @@ async fn keys_approved_before_there_is_a_trustee_are_in_it_when_it_appears() {
 async fn a_burst_of_keys_costs_few_restarts() {
     testenv::needs!(AuditLog, SimulatedNodes);
     const PAIRS: usize = 40;
+    /// A window of its own for every key would take forty.
+    const FEW: usize = 10;
     let env = Env::new("burst").await;
     env.delivered(&[]).await;
     let started = Timestamp::now();
@@ -52,7 +54,7 @@ async fn a_burst_of_keys_costs_few_restarts() {
     let requests = audit.read(&env.operator_user(), Window::since(started)).unwrap();
     let writes = requests.count("patch", "deployments");
     let windows = (elapsed / 0.5).ceil() as usize;
-    assert!((1..=windows).contains(&writes), "{writes} writes in {elapsed} s");
+    assert!((1..=windows.min(FEW)).contains(&writes), "{writes} writes in {elapsed} s");
     assert_eq!((requests.answered(409), requests.answered(422)), (0, 0));
     assert_eq!(requests.work().count("get", "deployments"), 0);
 }
