@@ -26,6 +26,8 @@ pub enum Class {
     Missing,
     /// The API server does not know us.
     Unauthenticated,
+    /// The lease is no longer surely ours: another operator may be working. Nothing was sent.
+    NotLeading,
     /// The API server or the network failed for now.
     Transient,
 }
@@ -40,6 +42,7 @@ impl Class {
             Class::Invalid => "invalid",
             Class::Missing => "missing",
             Class::Unauthenticated => "unauthenticated",
+            Class::NotLeading => "not_leading",
             Class::Transient => "transient",
         }
     }
@@ -72,6 +75,17 @@ impl WriteError {
     ) -> Self {
         let (class, message) = classify::<K>(verb, error);
         WriteError { verb, kind: K::kind(&()).into_owned(), name: name.to_owned(), message, class }
+    }
+
+    /// A write that was not sent, since another operator may be working.
+    pub(crate) fn not_leading<K: Resource<DynamicType = ()>>(verb: &'static str, name: &str) -> Self {
+        WriteError {
+            verb,
+            kind: K::kind(&()).into_owned(),
+            name: name.to_owned(),
+            message: "the lease has run out; another operator may be working".to_owned(),
+            class: Class::NotLeading,
+        }
     }
 
     /// A dry run that was refused for want of rights.

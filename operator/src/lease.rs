@@ -1,58 +1,94 @@
 //! One operator works at a time: the one that holds the lease. The lease saves work; what makes a write safe is
 //! the precondition in it.
 
+mod tenure;
+
+use std::time::Duration;
+
 use kube::Client;
 use kube_lease_manager::{LeaseManager, LeaseManagerBuilder, LeaseManagerError};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+pub use tenure::Tenure;
+
 /// Name of the Lease.
 pub const LEASE: &str = "trusted-operator";
-/// How long the lease lives without renewal, and how long before its end it is renewed: every 40 s.
-const DURATION_SECONDS: u64 = 60;
-const GRACE_SECONDS: u64 = 20;
+/// How long the lease lives without renewal. It is renewed when a third of that is left: every 40 s.
+pub const DURATION: Duration = Duration::from_secs(60);
+/// How long giving the lease back may take. Longer than that the API server is not there to take it.
+const RELEASE: Duration = Duration::from_secs(5);
 
 /// Our part in the election.
 pub struct Leadership {
     held: watch::Receiver<bool>,
+    tenure: Tenure,
     task: JoinHandle<Result<LeaseManager, LeaseManagerError>>,
 }
 
 impl Leadership {
-    /// Takes part in the election for `namespace`.
-    pub async fn join(client: Client, namespace: &str) -> Result<Self, LeaseManagerError> {
-        let builder = LeaseManagerBuilder::new(client, LEASE)
+    /// Takes part in the election for `namespace`, for a lease that lives for `duration` (whole seconds, at least 3).
+    /// `tenure` is ours for as long as nobody else can hold the lease.
+    pub async fn join(
+        client: Client,
+        namespace: &str,
+        duration: Duration,
+        tenure: Tenure,
+    ) -> Result<Self, LeaseManagerError> {
+        let identity = identity();
+        let seconds = duration.as_secs().max(3);
+        let client = tenure.watched(client, &identity);
+        let manager = LeaseManagerBuilder::new(client, LEASE)
             .with_namespace(namespace)
-            .with_duration(DURATION_SECONDS)
-            .with_grace(GRACE_SECONDS);
-        // The name of the pod tells a person who holds the lease; outside of a pod it is a random one.
-        let builder = match std::env::var("POD_NAME") {
-            Ok(pod) if !pod.is_empty() => builder.with_identity(pod),
-            _ => builder,
-        };
-        let manager = builder.build().await?;
+            .with_identity(identity)
+            .with_duration(seconds)
+            .with_grace(seconds / 3)
+            .build()
+            .await?;
         let (held, task) = manager.watch().await;
-        Ok(Leadership { held, task })
+        Ok(Leadership { held, tenure, task })
     }
 
     /// Waits until we hold the lease. `false` if the election ended without us.
     pub async fn acquired(&mut self) -> bool {
+        if !*self.held.borrow() {
+            tracing::info!(lease = LEASE, "stores complete: waiting for the lease");
+        }
         self.held.wait_for(|held| *held).await.is_ok()
     }
 
-    /// Waits until we no longer hold the lease.
+    /// Waits until we no longer hold the lease, or can no longer be sure that we do.
     pub async fn lost(&mut self) {
-        // An error means that the election itself ended; we hold nothing then either.
-        let _ = self.held.wait_for(|held| !*held).await;
+        tokio::select! {
+            // An error means that the election itself ended; we hold nothing then either.
+            _ = self.held.wait_for(|held| !*held) => {}
+            () = self.tenure.over() => {}
+        }
     }
 
     /// Gives the lease back, so that another operator need not wait for its end.
     pub async fn release(self) {
         drop(self.held);
-        match self.task.await {
-            Ok(Ok(_)) => tracing::info!("lease released"),
+        match tokio::time::timeout(RELEASE, self.task).await {
+            Ok(Ok(Ok(_))) => tracing::info!("lease released"),
+            Ok(Ok(Err(error))) => tracing::warn!(%error, "lease not released; it ends by itself"),
             Ok(Err(error)) => tracing::warn!(%error, "lease not released; it ends by itself"),
-            Err(error) => tracing::warn!(%error, "lease not released; it ends by itself"),
+            Err(_) => tracing::warn!(waited = ?RELEASE, "lease not released; it ends by itself"),
+        }
+    }
+}
+
+/// The name of the pod tells a person who holds the lease; outside of a pod it is a random one.
+fn identity() -> String {
+    match std::env::var("POD_NAME") {
+        Ok(pod) if !pod.is_empty() => pod,
+        _ => {
+            let mut random = [0; 8];
+            // Without randomness the process id has to do: two outside of pods on two machines could share it.
+            if getrandom::fill(&mut random).is_err() {
+                random = u64::from(std::process::id()).to_be_bytes();
+            }
+            format!("trusted-operator-{}", trusted_crds::hex(random))
         }
     }
 }

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::context::{Context, Images};
 use crate::controllers;
 use crate::facts::Facts;
-use crate::lease::Leadership;
+use crate::lease::{self, Leadership, Tenure};
 use crate::metrics::Metrics;
 use crate::preflight::PreflightError;
 use crate::writer::Writer;
@@ -32,6 +32,8 @@ pub struct RunConfig {
     pub sync_timeout: Duration,
     /// Where to serve health and metrics, if at all.
     pub http_addr: Option<SocketAddr>,
+    /// How long the lease lives without renewal; whole seconds, at least 3.
+    pub lease_duration: Duration,
     /// Images of the workloads to install.
     pub images: Images,
 }
@@ -44,6 +46,7 @@ impl RunConfig {
             namespace: namespace.into(),
             sync_timeout: DEFAULT_SYNC_TIMEOUT,
             http_addr: None,
+            lease_duration: lease::DURATION,
             images: Images::from_env(),
         }
     }
@@ -83,7 +86,9 @@ pub async fn run(config: RunConfig, shutdown: impl Future<Output = ()>) -> Resul
     let stop = CancellationToken::new();
     let metrics = Metrics::new(counter, list_stores(&streams));
     serve_admin(&config, &metrics, &streams, &stop).await?;
-    let writer = Writer::new(clients.request.clone(), config.namespace.clone(), caches.clone());
+    let tenure = Tenure::default();
+    let writer =
+        Writer::new(clients.request.clone(), config.namespace.clone(), caches.clone(), tenure.clone());
     let ctx = Arc::new(Context {
         caches,
         writer,
@@ -96,7 +101,8 @@ pub async fn run(config: RunConfig, shutdown: impl Future<Output = ()>) -> Resul
     let lead = async {
         wait_for_stores(&streams).await;
         // A replica that cannot fill its stores must not keep the lease from one that can.
-        let joined = Leadership::join(clients.request, &config.namespace).await?;
+        let namespace = &config.namespace;
+        let joined = Leadership::join(clients.request, namespace, config.lease_duration, tenure).await?;
         lead(&ctx, leadership.insert(joined), &mut running, &metrics, &stop).await
     };
     let ended = tokio::select! {

@@ -20,6 +20,7 @@ use trusted_crds::{AttestationKey, Machine, TrustedExecutionCluster};
 
 use crate::context::{Caches, SecretMeta};
 use crate::error::{ReconcileError, WriteError};
+use crate::lease::Tenure;
 
 /// Names one existing object so that a write can never reach its successor of the same name.
 #[derive(Clone, Copy, Debug)]
@@ -105,18 +106,25 @@ pub struct Writer {
     client: kube::Client,
     namespace: String,
     caches: Caches,
+    tenure: Tenure,
 }
 
 impl Writer {
-    /// A writer into `namespace` that keeps the ledgers of `caches`.
-    pub fn new(client: kube::Client, namespace: String, caches: Caches) -> Self {
-        Writer { client, namespace, caches }
+    /// A writer into `namespace` that keeps the ledgers of `caches` and sends nothing outside of `tenure`.
+    pub fn new(client: kube::Client, namespace: String, caches: Caches, tenure: Tenure) -> Self {
+        Writer { client, namespace, caches, tenure }
+    }
+
+    /// Asked at the last moment before a write is sent: this process may have been stopped since it decided.
+    fn may_write<K: Written>(&self, verb: &'static str, name: &str) -> Result<(), WriteError> {
+        if self.tenure.is_ours() { Ok(()) } else { Err(WriteError::not_leading::<K>(verb, name)) }
     }
 
     /// Creates `object`; an object of the same name is left untouched.
     pub async fn create<K: Written>(&self, object: &K) -> Result<Created<K>, WriteError> {
         let name = object.name_any();
         let params = PostParams { field_manager: Some(FIELD_MANAGER.into()), ..Default::default() };
+        self.may_write::<K>("create", &name)?;
         match self.api::<K>().create(&params, object).await {
             Ok(created) => {
                 self.expect_version(&created);
@@ -132,6 +140,7 @@ impl Writer {
     pub async fn merge_patch<K: Written>(&self, target: Target<'_>, patch: Value) -> Result<K, WriteError> {
         let body = guarded(patch, target);
         let params = PatchParams { field_manager: Some(FIELD_MANAGER.into()), ..Default::default() };
+        self.may_write::<K>("patch", target.name)?;
         let answer = self.api::<K>().patch(target.name, &params, &Patch::Merge(&body)).await;
         self.written("patch", target, answer)
     }
@@ -149,6 +158,7 @@ impl Writer {
             target,
         );
         let params = PatchParams::apply(FIELD_MANAGER).force();
+        self.may_write::<K>("apply the status of", target.name)?;
         let answer = self.api::<K>().patch_status(target.name, &params, &Patch::Apply(&body)).await;
         Ok(self.written("apply the status of", target, answer)?)
     }
@@ -160,6 +170,7 @@ impl Writer {
             resource_version: target.resource_version.map(str::to_owned),
         };
         let params = DeleteParams::default().preconditions(preconditions);
+        self.may_write::<K>("delete", target.name)?;
         match self.api::<K>().delete(target.name, &params).await {
             Ok(_) => {}
             Err(kube::Error::Api(status)) if status.is_not_found() => {}

@@ -14,11 +14,12 @@ use kube::{Client, Config, ResourceExt};
 use serde_json::json;
 use testenv::{eventually, objects};
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use trusted_crds::{ApprovalPolicy, DiskKeyRetention, TrustedExecutionCluster, names};
 use trusted_operator::context::{Context, Images};
 use trusted_operator::facts::{Facts, ServedCluster};
-use trusted_operator::lease::LEASE;
+use trusted_operator::lease::{LEASE, Tenure};
 use trusted_operator::metrics::Metrics;
 use trusted_operator::writer::Writer;
 use trusted_operator::{RunConfig, caches, controllers};
@@ -26,16 +27,23 @@ use trusted_operator::{RunConfig, caches, controllers};
 use crate::support::{CLUSTER, Env, RunningOperator, TIMEOUT};
 
 /// The surroundings of the controllers, with complete stores.
-async fn context(env: &Env) -> (Arc<Context>, cachelib::Running) {
+pub async fn context(env: &Env, tenure: Tenure) -> (Arc<Context>, cachelib::Running) {
     let counter = cachelib::RequestCounter::default();
     let config = env.ns.operator_config().await;
     let clients = cachelib::clients(config, trusted_operator::USER_AGENT, &counter).unwrap();
     let namespace = env.ns.name().to_owned();
     let (caches, streams) = caches::start(clients.watch, &namespace, TIMEOUT).unwrap();
     streams.ready().await.unwrap();
-    let writer = Writer::new(clients.request, namespace.clone(), caches.clone());
+    let writer = Writer::new(clients.request, namespace.clone(), caches.clone(), tenure);
     let images = Images::from_env();
     (Arc::new(Context { caches, writer, facts: Facts::default(), namespace, images }), streams)
+}
+
+/// For the whole of a test.
+fn leading() -> Tenure {
+    let tenure = Tenure::default();
+    tenure.lasts(Instant::now() + 10 * TIMEOUT);
+    tenure
 }
 
 #[tokio::test]
@@ -50,7 +58,7 @@ async fn of_the_annotations_of_secrets_only_ours_are_stored() {
     }))
     .unwrap();
     env.create(&secret).await;
-    let (ctx, _streams) = context(&env).await;
+    let (ctx, _streams) = context(&env, leading()).await;
     let stored = ctx.caches.secrets.find("s").unwrap();
     let kept: Vec<&str> = stored.annotations().keys().map(String::as_str).collect();
     assert_eq!(kept, [names::FINGERPRINT_ANNOTATION]);
@@ -59,7 +67,7 @@ async fn of_the_annotations_of_secrets_only_ours_are_stored() {
 #[tokio::test]
 async fn the_others_are_told_which_cluster_is_served_and_how() {
     let env = Env::bare("told").await;
-    let (ctx, streams) = context(&env).await;
+    let (ctx, streams) = context(&env, leading()).await;
     let mut told = ctx.facts.watch_served_cluster();
     assert_eq!(*told.borrow(), ServedCluster::NotYet, "no controller has looked");
     let (mut running, stop) = (JoinSet::new(), CancellationToken::new());

@@ -55,6 +55,11 @@ impl RunningOperator {
         self.stop.cancel();
         self.task.await.unwrap().unwrap();
     }
+
+    /// How it ends by itself.
+    pub async fn ended(self) -> Result<(), RunError> {
+        tokio::time::timeout(TIMEOUT, self.task).await.unwrap().unwrap()
+    }
 }
 
 impl Env {
