@@ -91,6 +91,26 @@ pub struct Finding {
     pub next: String,
 }
 
+impl Finding {
+    /// A finding that has no time of its own; the message becomes a sentence.
+    pub fn new(
+        level: Level,
+        object: Subject,
+        reason: &str,
+        message: impl AsRef<str>,
+        next: impl Into<String>,
+    ) -> Finding {
+        let message = sentence(message.as_ref());
+        Finding { level, object, reason: reason.to_owned(), message, since: None, next: next.into() }
+    }
+
+    /// The same finding with the time since when it is so.
+    #[must_use]
+    pub fn since(self, since: Option<Timestamp>) -> Finding {
+        Finding { since, ..self }
+    }
+}
+
 /// What is in a namespace, as far as it may be seen: `None` stands for a kind that may not.
 #[derive(Clone, Debug, Default)]
 pub struct View<'a> {
@@ -209,15 +229,8 @@ impl<'v, 'a> Context<'v, 'a> {
         if self.is_overdue(since, limit) { Level::Warning } else { Level::Info }
     }
 
-    fn found(&mut self, level: Level, object: Subject, say: Say<'_>) {
-        self.findings.push(Finding {
-            level,
-            object,
-            reason: say.reason.to_owned(),
-            message: if say.message.ends_with('.') { say.message } else { sentence(&say.message) },
-            since: say.since,
-            next: say.next,
-        });
+    fn found(&mut self, finding: Finding) {
+        self.findings.push(finding);
     }
 
     fn namespace(&self) -> &'a str {
@@ -274,14 +287,6 @@ impl<'v, 'a> Context<'v, 'a> {
     }
 }
 
-/// The words of a finding.
-struct Say<'a> {
-    reason: &'a str,
-    message: String,
-    since: Option<Timestamp>,
-    next: String,
-}
-
 /// What it means, then what the operator found, which names the objects involved. Both as sentences.
 fn explained(meaning: &str, condition: &Condition) -> String {
     match condition.message.trim() {
@@ -313,12 +318,14 @@ fn subject<K: kube::Resource<DynamicType = ()>>(object: &K) -> Subject {
     }
 }
 
+/// What the operator says about it; it usually runs in the namespace it serves.
+fn operator_log(namespace: &str) -> String {
+    format!("kubectl logs deployment/trusted-operator -n {namespace} --tail=50")
+}
+
 /// Nobody has answered for this object since it was made.
-fn unanswered(object: &Subject, since: Option<Timestamp>) -> Say<'static> {
-    Say {
-        reason: "NotReconciled",
-        message: format!("the operator has not looked at this {} yet; is it running?", object.kind),
-        since,
-        next: format!("kubectl get deployment trusted-operator -n {}", object.namespace),
-    }
+fn unanswered(level: Level, object: Subject, since: Option<Timestamp>) -> Finding {
+    let message = format!("the operator has not looked at this {} yet; is it running?", object.kind);
+    let next = format!("kubectl get deployment trusted-operator -n {}", object.namespace);
+    Finding::new(level, object, "NotReconciled", message, next).since(since)
 }

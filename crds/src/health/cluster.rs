@@ -3,8 +3,8 @@
 use k8s_openapi::api::apps::v1::Deployment;
 
 use super::{
-    Context, Level, ROLLOUT, SETTLING, Say, Subject, Trustee, View, created, explained, since, subject,
-    unanswered,
+    Context, Finding, Level, ROLLOUT, SETTLING, Subject, Trustee, View, created, explained, operator_log,
+    since, subject, unanswered,
 };
 use crate::condition::{self, APPROVAL_PROTECTED, INSTALLED, KNOWN_TRUSTEE_ADDRESS, TRUSTEE_READY};
 use crate::names::TRUSTEE_DEPLOYMENT;
@@ -60,16 +60,7 @@ fn no_cluster(context: &mut Context<'_, '_>) {
         (Level::Critical, "there is no TrustedExecutionCluster here, so no machine is served: create one")
     };
     let object = Subject { kind: "Namespace".to_owned(), namespace: namespace.clone(), name: namespace };
-    context.found(
-        level,
-        object,
-        Say {
-            reason: "NoCluster",
-            message: message.to_owned(),
-            since: None,
-            next: "kubectl trusted status -A".to_owned(),
-        },
-    );
+    context.found(Finding::new(level, object, "NoCluster", message, "kubectl trusted status -A"));
 }
 
 fn not_served(context: &mut Context<'_, '_>, cluster: &TrustedExecutionCluster) {
@@ -77,13 +68,9 @@ fn not_served(context: &mut Context<'_, '_>, cluster: &TrustedExecutionCluster) 
     let installed = condition::find(conditions(cluster), INSTALLED);
     let meaning = "only one TrustedExecutionCluster of a namespace is served, and this is not the one";
     let next = format!("kubectl delete trustedexecutioncluster {} -n {}", object.name, object.namespace);
-    let say = Say {
-        reason: reason::NON_UNIQUE,
-        message: installed.map_or_else(|| meaning.to_owned(), |installed| explained(meaning, installed)),
-        since: installed.map_or_else(|| created(&cluster.metadata), since),
-        next,
-    };
-    context.found(Level::Warning, object, say);
+    let message = installed.map_or_else(|| meaning.to_owned(), |installed| explained(meaning, installed));
+    let began = installed.map_or_else(|| created(&cluster.metadata), since);
+    context.found(Finding::new(Level::Warning, object, reason::NON_UNIQUE, message, next).since(began));
 }
 
 fn judge_served(context: &mut Context<'_, '_>, cluster: &TrustedExecutionCluster) {
@@ -111,29 +98,23 @@ fn is_false(condition: &&Condition) -> bool {
 
 fn leaving(context: &mut Context<'_, '_>, cluster: &TrustedExecutionCluster) {
     let object = subject(cluster);
-    let say = Say {
-        reason: reason::UNINSTALLING,
-        message: "the cluster is being deleted: machines are not served any more".to_owned(),
-        since: cluster.metadata.deletion_timestamp.as_ref().map(|time| time.0),
-        next: format!("kubectl get trusted -n {}", object.namespace),
-    };
-    context.found(Level::Warning, object, say);
+    let began = cluster.metadata.deletion_timestamp.as_ref().map(|time| time.0);
+    let next = format!("kubectl get trusted -n {}", object.namespace);
+    let message = "the cluster is being deleted: machines are not served any more";
+    let finding = Finding::new(Level::Warning, object, reason::UNINSTALLING, message, next);
+    context.found(finding.since(began));
 }
 
 fn not_installed_yet(context: &mut Context<'_, '_>, cluster: &TrustedExecutionCluster) {
     let object = subject(cluster);
     let made = created(&cluster.metadata);
     if context.is_overdue(made, SETTLING) {
-        let say = unanswered(&object, made);
-        context.found(Level::Critical, object, say);
+        context.found(unanswered(Level::Critical, object, made));
     } else {
-        let say = Say {
-            reason: reason::INSTALLING,
-            message: "the operator is installing what this cluster needs".to_owned(),
-            since: made,
-            next: format!("kubectl trusted status -n {}", object.namespace),
-        };
-        context.found(Level::Warning, object, say);
+        let next = format!("kubectl trusted status -n {}", object.namespace);
+        let message = "the operator is installing what this cluster needs";
+        let finding = Finding::new(Level::Warning, object, reason::INSTALLING, message, next);
+        context.found(finding.since(made));
     }
 }
 
@@ -141,13 +122,9 @@ fn installing(context: &mut Context<'_, '_>, cluster: &TrustedExecutionCluster, 
     let object = subject(cluster);
     let began = since(installed);
     let level = if context.is_overdue(began, ROLLOUT) { Level::Critical } else { Level::Warning };
-    let say = Say {
-        reason: &installed.reason,
-        message: explained("not everything the cluster needs is in place", installed),
-        since: began,
-        next: format!("kubectl logs deployment/trusted-operator -n {} --tail=50", object.namespace),
-    };
-    context.found(level, object, say);
+    let message = explained("not everything the cluster needs is in place", installed);
+    let next = operator_log(&object.namespace);
+    context.found(Finding::new(level, object, &installed.reason, message, next).since(began));
 }
 
 /// What the condition says about Trustee, and whether its Deployment agrees: with the operator away the condition is old.
@@ -176,23 +153,15 @@ fn is_down(deployment: &Deployment) -> bool {
 
 fn trustee_missing(context: &mut Context<'_, '_>, object: Subject) {
     context.lacks_trustee = true;
-    let say = Say {
-        reason: "TrusteeMissing",
-        message: format!("the Deployment {TRUSTEE_DEPLOYMENT} is not there: no machine can attest"),
-        since: None,
-        next: format!("kubectl logs deployment/trusted-operator -n {} --tail=50", object.namespace),
-    };
-    context.found(Level::Critical, object, say);
+    let message = format!("the Deployment {TRUSTEE_DEPLOYMENT} is not there: no machine can attest");
+    let next = operator_log(&object.namespace);
+    context.found(Finding::new(Level::Critical, object, "TrusteeMissing", message, next));
 }
 
 fn trustee_down(context: &mut Context<'_, '_>, object: Subject) {
-    let say = Say {
-        reason: reason::UNAVAILABLE,
-        message: "no Trustee pod is available: no machine can attest".to_owned(),
-        since: None,
-        next: format!("kubectl describe deployment {TRUSTEE_DEPLOYMENT} -n {}", object.namespace),
-    };
-    context.found(Level::Critical, object, say);
+    let message = "no Trustee pod is available: no machine can attest";
+    let next = format!("kubectl describe deployment {TRUSTEE_DEPLOYMENT} -n {}", object.namespace);
+    context.found(Finding::new(Level::Critical, object, reason::UNAVAILABLE, message, next));
 }
 
 fn trustee_not_ready(context: &mut Context<'_, '_>, object: Subject, ready: &Condition) {
@@ -215,8 +184,8 @@ fn trustee_not_ready(context: &mut Context<'_, '_>, object: Subject, ready: &Con
             format!("kubectl describe deployment {TRUSTEE_DEPLOYMENT} -n {namespace}"),
         ),
     };
-    let say = Say { reason: &ready.reason, message: explained(meaning, ready), since: began, next };
-    context.found(level, object, say);
+    let message = explained(meaning, ready);
+    context.found(Finding::new(level, object, &ready.reason, message, next).since(began));
 }
 
 fn no_address(context: &mut Context<'_, '_>, cluster: &TrustedExecutionCluster, address: &Condition) {
@@ -227,11 +196,8 @@ fn no_address(context: &mut Context<'_, '_>, cluster: &TrustedExecutionCluster, 
         object.name, object.namespace
     );
     let message = explained("new machines cannot be set up", address);
-    context.found(
-        Level::Warning,
-        object,
-        Say { reason: &address.reason, message, since: since(address), next },
-    );
+    let finding = Finding::new(Level::Warning, object, &address.reason, message, next);
+    context.found(finding.since(since(address)));
 }
 
 fn unprotected(context: &mut Context<'_, '_>, cluster: &TrustedExecutionCluster, protected: &Condition) {
@@ -243,9 +209,6 @@ fn unprotected(context: &mut Context<'_, '_>, cluster: &TrustedExecutionCluster,
     );
     let meaning = "approvals by hand have no effect, since nothing keeps others from forging them";
     let message = explained(meaning, protected);
-    context.found(
-        Level::Warning,
-        object,
-        Say { reason: &protected.reason, message, since: since(protected), next },
-    );
+    let finding = Finding::new(Level::Warning, object, &protected.reason, message, next);
+    context.found(finding.since(since(protected)));
 }

@@ -1,6 +1,9 @@
 //! Rules about AttestationKeys. What a person decided (Denied, Superseded, Withdrawn) is no fault and no finding.
 
-use super::{Context, FIRST_BOOT, Level, SETTLING, Say, created, explained, since, subject, unanswered};
+use super::{
+    Context, FIRST_BOOT, Finding, Level, SETTLING, created, explained, operator_log, since, subject,
+    unanswered,
+};
 use crate::condition::{self, APPROVED};
 use crate::{AttestationKey, Condition, Decision, Fingerprint, PublicKey, reason};
 
@@ -31,9 +34,7 @@ fn is_approved_by_hand(key: &AttestationKey) -> bool {
 fn unjudged(context: &mut Context<'_, '_>, key: &AttestationKey) {
     let made = created(&key.metadata);
     if context.is_overdue(made, SETTLING) && !context.has_no_cluster {
-        let object = subject(key);
-        let say = unanswered(&object, made);
-        context.found(Level::Warning, object, say);
+        context.found(unanswered(Level::Warning, subject(key), made));
     }
 }
 
@@ -49,13 +50,10 @@ fn trusted(context: &mut Context<'_, '_>, key: &AttestationKey, approved: &Condi
         return;
     }
     let object = subject(key);
-    let say = Say {
-        reason: "NotDelivered",
-        message: "the key is trusted, but Trustee does not have it: its machine cannot attest".to_owned(),
-        since: trusted_since,
-        next: format!("kubectl logs deployment/trusted-operator -n {} --tail=50", object.namespace),
-    };
-    context.found(Level::Warning, object, say);
+    let message = "the key is trusted, but Trustee does not have it: its machine cannot attest";
+    let next = operator_log(&object.namespace);
+    let finding = Finding::new(Level::Warning, object, "NotDelivered", message, next);
+    context.found(finding.since(trusted_since));
 }
 
 fn refused(context: &mut Context<'_, '_>, key: &AttestationKey, approved: &Condition) {
@@ -98,6 +96,6 @@ fn refused(context: &mut Context<'_, '_>, key: &AttestationKey, approved: &Condi
             format!("kubectl describe attestationkey {name} -n {namespace}"),
         ),
     };
-    let say = Say { reason: &approved.reason, message: explained(meaning, approved), since: began, next };
-    context.found(level, object, say);
+    let message = explained(meaning, approved);
+    context.found(Finding::new(level, object, &approved.reason, message, next).since(began));
 }

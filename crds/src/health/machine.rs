@@ -1,6 +1,9 @@
 //! Rules about Machines. What a finding about one of its keys says already is not said again.
 
-use super::{Context, FIRST_BOOT, Level, SETTLING, Say, created, explained, since, subject, unanswered};
+use super::{
+    Context, FIRST_BOOT, Finding, Level, SETTLING, created, explained, operator_log, since, subject,
+    unanswered,
+};
 use crate::condition::{self, ATTESTATION_KEY_BOUND, KEY_READY};
 use crate::names::disk_key_secret;
 use crate::{Condition, Delivered, Fingerprint, Machine, reason};
@@ -42,9 +45,7 @@ fn bound(machine: &Machine) -> Option<Fingerprint> {
 fn unjudged(context: &mut Context<'_, '_>, machine: &Machine) {
     let made = created(&machine.metadata);
     if context.is_overdue(made, SETTLING) && !context.has_no_cluster {
-        let object = subject(machine);
-        let say = unanswered(&object, made);
-        context.found(Level::Warning, object, say);
+        context.found(unanswered(Level::Warning, subject(machine), made));
     }
 }
 
@@ -70,8 +71,9 @@ fn no_disk_key(context: &mut Context<'_, '_>, machine: &Machine, ready: &Conditi
             format!("kubectl describe machines.trusted-execution-clusters.io {} -n {namespace}", object.name),
         ),
     };
-    let say = Say { reason: &ready.reason, message: explained(meaning, ready), since: since(ready), next };
-    context.found(Level::Warning, object, say);
+    let message = explained(meaning, ready);
+    let finding = Finding::new(Level::Warning, object, &ready.reason, message, next);
+    context.found(finding.since(since(ready)));
 }
 
 fn attestation(context: &mut Context<'_, '_>, machine: &Machine, bound: Option<&Condition>) {
@@ -109,8 +111,8 @@ fn attestation(context: &mut Context<'_, '_>, machine: &Machine, bound: Option<&
             format!("kubectl describe machines.trusted-execution-clusters.io {} -n {namespace}", object.name),
         ),
     };
-    let say = Say { reason: &bound.reason, message: explained(meaning, bound), since: began, next };
-    context.found(level, object, say);
+    let message = explained(meaning, bound);
+    context.found(Finding::new(level, object, &bound.reason, message, next).since(began));
 }
 
 fn is_told_by_a_key(context: &Context<'_, '_>, machine: &Machine) -> bool {
@@ -128,11 +130,8 @@ fn not_delivered(context: &mut Context<'_, '_>, machine: &Machine, bound: &Condi
         return;
     }
     let object = subject(machine);
-    let say = Say {
-        reason: "NotDelivered",
-        message: "Trustee does not have the machine's keys: it cannot unlock its disk".to_owned(),
-        since: since(bound),
-        next: format!("kubectl logs deployment/trusted-operator -n {} --tail=50", object.namespace),
-    };
-    context.found(Level::Warning, object, say);
+    let message = "Trustee does not have the machine's keys: it cannot unlock its disk";
+    let next = operator_log(&object.namespace);
+    let finding = Finding::new(Level::Warning, object, "NotDelivered", message, next);
+    context.found(finding.since(since(bound)));
 }

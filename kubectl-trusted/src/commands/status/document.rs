@@ -140,15 +140,10 @@ impl Status {
                 namespace: String::new(),
                 name: "all namespaces".to_owned(),
             };
-            self.reasons.push(Finding {
-                level: Level::Info,
-                object,
-                reason: "NoCluster".to_owned(),
-                message: "there is no TrustedExecutionCluster in any namespace, so there is nothing to judge"
-                    .to_owned(),
-                since: None,
-                next: "kubectl explain trustedexecutioncluster.spec".to_owned(),
-            });
+            let message =
+                "there is no TrustedExecutionCluster in any namespace, so there is nothing to judge";
+            let next = "kubectl explain trustedexecutioncluster.spec";
+            self.reasons.push(Finding::new(Level::Info, object, "NoCluster", message, next));
         }
     }
 
@@ -161,14 +156,9 @@ impl Status {
                 name: unreadable.key.name.clone(),
             };
             self.verdict = self.verdict.max(Verdict::Degraded);
-            self.reasons.push(Finding {
-                level: Level::Warning,
-                reason: "Unreadable".to_owned(),
-                message: format!("the object is not of the form this version knows: {}", unreadable.problem),
-                since: None,
-                next: "kubectl trusted --version".to_owned(),
-                object,
-            });
+            let message = format!("the object is not of the form this version knows: {}", unreadable.problem);
+            let next = "kubectl trusted --version";
+            self.reasons.push(Finding::new(Level::Warning, object, "Unreadable", message, next));
         }
     }
 
