@@ -59,18 +59,27 @@ fn no_cluster(context: &mut Context<'_, '_>) {
     } else {
         (Level::Critical, "there is no TrustedExecutionCluster here, so no machine is served: create one")
     };
+    let next = format!("kubectl apply -n {namespace} -f deploy/samples/cluster.yaml");
     let object = Subject { kind: "Namespace".to_owned(), namespace: namespace.clone(), name: namespace };
-    context.found(Finding::new(level, object, "NoCluster", message, "kubectl trusted status -A"));
+    let finding = Finding::new(level, object, "NoCluster", message, next)
+        .choice("To see its fields", "kubectl explain trustedexecutioncluster.spec")
+        .choice("To look elsewhere", "kubectl trusted status -A");
+    context.found(finding);
 }
 
+/// The operator's own words leave open which of the two may go.
 fn not_served(context: &mut Context<'_, '_>, cluster: &TrustedExecutionCluster) {
     let object = subject(cluster);
     let installed = condition::find(conditions(cluster), INSTALLED);
-    let meaning = "only one TrustedExecutionCluster of a namespace is served, and this is not the one";
-    let next = format!("kubectl delete trustedexecutioncluster {} -n {}", object.name, object.namespace);
-    let message = installed.map_or_else(|| meaning.to_owned(), |installed| explained(meaning, installed));
+    let served = served(context.view).and_then(|served| served.metadata.name.as_deref());
+    let message = format!(
+        "one TrustedExecutionCluster of a namespace is served: {}. This one has no effect and can be deleted",
+        served.unwrap_or("another one")
+    );
     let began = installed.map_or_else(|| created(&cluster.metadata), since);
-    context.found(Finding::new(Level::Warning, object, reason::NON_UNIQUE, message, next).since(began));
+    let next = format!("kubectl delete trustedexecutioncluster {} -n {}", object.name, object.namespace);
+    let finding = Finding::new(Level::Warning, object, reason::NON_UNIQUE, message, next);
+    context.found(finding.since(began));
 }
 
 fn judge_served(context: &mut Context<'_, '_>, cluster: &TrustedExecutionCluster) {
@@ -105,17 +114,22 @@ fn leaving(context: &mut Context<'_, '_>, cluster: &TrustedExecutionCluster) {
     context.found(finding.since(began));
 }
 
+/// Where no operator has answered for the cluster, none has for anything else: said once for the namespace.
 fn not_installed_yet(context: &mut Context<'_, '_>, cluster: &TrustedExecutionCluster) {
+    context.is_unanswered = true;
     let object = subject(cluster);
     let made = created(&cluster.metadata);
     if context.is_overdue(made, SETTLING) {
         context.found(unanswered(Level::Critical, object, made));
-    } else {
-        let next = format!("kubectl trusted status -n {}", object.namespace);
-        let message = "the operator is installing what this cluster needs";
-        let finding = Finding::new(Level::Warning, object, reason::INSTALLING, message, next);
-        context.found(finding.since(made));
+        return;
     }
+    let next = format!(
+        "kubectl wait trustedexecutioncluster {} -n {} --for=condition=Installed --timeout=60s",
+        object.name, object.namespace
+    );
+    let message =
+        "no operator has looked at this cluster yet; where one serves this namespace, that takes seconds";
+    context.found(Finding::new(Level::Warning, object, "NotReconciled", message, next).since(made));
 }
 
 fn installing(context: &mut Context<'_, '_>, cluster: &TrustedExecutionCluster, installed: &Condition) {

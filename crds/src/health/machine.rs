@@ -6,7 +6,7 @@ use super::{
 };
 use crate::condition::{self, ATTESTATION_KEY_BOUND, KEY_READY};
 use crate::names::disk_key_secret;
-use crate::{Condition, Delivered, Fingerprint, Machine, reason};
+use crate::{Condition, Delivered, DiskKeyRetention, Fingerprint, Machine, reason};
 
 pub(super) fn judge(context: &mut Context<'_, '_>) {
     for machine in context.view.machines.clone().into_iter().flatten() {
@@ -44,7 +44,7 @@ fn bound(machine: &Machine) -> Option<Fingerprint> {
 
 fn unjudged(context: &mut Context<'_, '_>, machine: &Machine) {
     let made = created(&machine.metadata);
-    if context.is_overdue(made, SETTLING) && !context.has_no_cluster {
+    if context.is_overdue(made, SETTLING) && !context.has_no_cluster && !context.is_unanswered {
         context.found(unanswered(Level::Warning, subject(machine), made));
     }
 }
@@ -54,12 +54,10 @@ fn no_disk_key(context: &mut Context<'_, '_>, machine: &Machine, ready: &Conditi
     let namespace = &object.namespace;
     let id = &machine.spec.id;
     let (meaning, next) = match ready.reason.as_str() {
-        reason::DUPLICATE_ID => (
-            "another Machine has the same id, so this one is not served",
-            format!(
-                "kubectl get machines.trusted-execution-clusters.io -n {namespace} --field-selector spec.id={id}"
-            ),
-        ),
+        reason::DUPLICATE_ID => {
+            duplicate(context, machine, ready);
+            return;
+        }
         reason::FOREIGN_SECRET => (
             "the machine has no disk key, since a Secret that is not the operator's has its name",
             format!("kubectl get secret {} -n {namespace} -o yaml", disk_key_secret(id)),
@@ -72,6 +70,48 @@ fn no_disk_key(context: &mut Context<'_, '_>, machine: &Machine, ready: &Conditi
         ),
     };
     let message = explained(meaning, ready);
+    let finding = Finding::new(Level::Warning, object, &ready.reason, message, next);
+    context.found(finding.since(since(ready)));
+}
+
+/// The operator's words leave open which of the two may go; the wrong one may take the disk key with it.
+fn duplicate(context: &mut Context<'_, '_>, machine: &Machine, ready: &Condition) {
+    let object = subject(machine);
+    let is_served = |other: &&&Machine| {
+        let ready = condition::find(conditions(other), KEY_READY);
+        other.spec.id == machine.spec.id
+            && other.metadata.uid != machine.metadata.uid
+            && ready.is_some_and(|ready| ready.reason != reason::DUPLICATE_ID)
+    };
+    let served = context.view.machines.iter().flatten().find(is_served);
+    let served = served.and_then(|served| served.metadata.name.as_deref());
+    let retention =
+        super::served(context.view).map_or(DiskKeyRetention::Delete, |cluster| cluster.spec.retention());
+    let (message, next) = match served {
+        Some(served) => {
+            let warning = match retention {
+                DiskKeyRetention::Delete => ": deleting that one takes its disk key with it",
+                DiskKeyRetention::Retain => "",
+            };
+            let message = format!(
+                "Machine {served} has the same id and is served{warning}. This one has no disk key and can be deleted"
+            );
+            (
+                message,
+                format!(
+                    "kubectl delete machines.trusted-execution-clusters.io {} -n {}",
+                    object.name, object.namespace
+                ),
+            )
+        }
+        None => (
+            "another Machine has the same id, so this one is not served".to_owned(),
+            format!(
+                "kubectl get machines.trusted-execution-clusters.io -n {} --field-selector spec.id={}",
+                object.namespace, machine.spec.id
+            ),
+        ),
+    };
     let finding = Finding::new(Level::Warning, object, &ready.reason, message, next);
     context.found(finding.since(since(ready)));
 }
