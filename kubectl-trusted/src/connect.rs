@@ -187,6 +187,6 @@ impl Connection {
                 Err(_) => return Err(attempt.too_slow(self)),
             },
         };
-        answer.map_err(|error| attempt.failed(error, self))
+        answer.map_err(|error| attempt.failed(&error, &self.url))
     }
 }

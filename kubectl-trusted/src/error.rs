@@ -20,6 +20,7 @@ pub(crate) enum Class {
     NotFound,
     NotInstalled,
     Server,
+    Client,
     Input,
     Output,
 }
@@ -37,6 +38,7 @@ impl Class {
             Class::NotFound => "NotFound",
             Class::NotInstalled => "NotInstalled",
             Class::Server => "ServerError",
+            Class::Client => "ClientError",
             Class::Input => "Input",
             Class::Output => "Output",
         }

@@ -270,7 +270,7 @@ async fn scrape(connection: &Connection, api_group: Option<&str>) -> Result<Scra
         Error::new(Class::Server, "The request for /metrics cannot be made").why(error.to_string())
     })?;
     let answer = connection.client.request_stream(request).await.map_err(|error| {
-        let error = attempt.failed(error, connection);
+        let error = attempt.failed(&error, &connection.url);
         match error.class {
             Class::Forbidden => error.next(
                 "ask for the Role of auditors, which allows get on the non-resource URL /metrics \
