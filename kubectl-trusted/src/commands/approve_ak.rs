@@ -101,7 +101,7 @@ fn parse_fingerprint(text: &str) -> std::result::Result<Fingerprint, String> {
 
 pub(crate) async fn run(session: &mut Session, args: ApproveArgs) -> Result<Exit> {
     check(session, &args)?;
-    let connection = session.connect().await?;
+    let connection = session.connection.connect().await?;
     let surroundings = {
         let _progress = Progress::start(&session.screen, "looking at the keys");
         Box::pin(observe::observe(&connection)).await?

@@ -46,7 +46,7 @@ pub(crate) struct StatusArgs {
 }
 
 pub(crate) async fn run(session: &mut Session, args: &StatusArgs) -> Result<Exit> {
-    let connection = session.connect().await?;
+    let connection = session.connection.connect().await?;
     let namespace = (!session.connection.all_namespaces).then(|| connection.namespace.clone());
     let seen = {
         let _progress = Progress::start(&session.screen, "asking the API server");

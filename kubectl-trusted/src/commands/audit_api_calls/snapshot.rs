@@ -232,7 +232,7 @@ fn warn(tally: &Tally, filter: &Filter, warnings: &mut Vec<String>) -> bool {
 }
 
 async fn from_metrics(session: &mut Session, api_group: Option<String>) -> Result<Snapshot> {
-    let connection = session.connect().await.map_err(|error| match &session.connection.user {
+    let connection = session.connection.connect().await.map_err(|error| match &session.connection.user {
         Some(_) if error.class == Class::Kubeconfig => error.next(
             "without --audit-log, --user is a user of the kubeconfig; the metrics do not tell clients apart",
         ),
