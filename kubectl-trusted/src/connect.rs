@@ -13,6 +13,7 @@ use http::header::{HeaderValue, USER_AGENT};
 use kube::{Client, Config};
 
 use crate::error::{Attempt, Class, Error, Result};
+use crate::next;
 use crate::output::time::parse_duration;
 
 /// How the API server knows this program, in audit logs above all.
@@ -152,16 +153,28 @@ impl ConnectionArgs {
         Ok(())
     }
 
-    /// The flags a person has to repeat so that a suggested command reaches the same cluster.
+    /// The flags a person has to repeat so that a suggested command reaches the same cluster as the same person. A
+    /// token is never printed.
     pub(crate) fn repeated_flags(&self) -> String {
-        let mut flags = String::new();
         let kubeconfig = self.kubeconfig.as_ref().map(|file| file.display().to_string());
-        let named =
-            [("--context", &self.context), ("--cluster", &self.cluster), ("--kubeconfig", &kubeconfig)];
-        for (flag, value) in named {
-            if let Some(value) = value {
-                flags.push_str(&format!(" {flag} {value}"));
-            }
+        let named = [
+            ("--context", &self.context),
+            ("--cluster", &self.cluster),
+            ("--user", &self.user),
+            ("--kubeconfig", &kubeconfig),
+            ("--server", &self.server),
+            ("--certificate-authority", &self.certificate_authority),
+            ("--client-certificate", &self.client_certificate),
+            ("--client-key", &self.client_key),
+            ("--tls-server-name", &self.tls_server_name),
+            ("--as", &self.impersonate),
+            ("--as-uid", &self.impersonate_uid),
+        ];
+        let given = named.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?)));
+        let groups = self.impersonate_groups.iter().map(|group| ("--as-group", group.as_str()));
+        let mut flags: String = given.chain(groups).map(|(name, value)| next::flag(name, value)).collect();
+        if self.insecure_skip_tls_verify {
+            flags.push_str(" --insecure-skip-tls-verify");
         }
         flags
     }

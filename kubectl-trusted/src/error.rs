@@ -98,6 +98,15 @@ impl Error {
         self
     }
 
+    /// What the API server refuses is asked again with the same flags; what is wrong with the flags is not.
+    #[must_use]
+    pub(crate) fn repeating(mut self, flags: &str) -> Error {
+        if let Some(next) = self.next.as_mut().filter(|_| self.class.is_from_server()) {
+            crate::next::repeat(next, flags);
+        }
+        self
+    }
+
     pub(crate) fn exit(&self) -> Exit {
         self.class.exit()
     }

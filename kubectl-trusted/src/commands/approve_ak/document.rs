@@ -8,6 +8,7 @@ use super::DryRun;
 use super::judge::{Candidate, Refusal};
 use super::stage::Stage;
 use crate::exit::Exit;
+use crate::next;
 use crate::output::machine::Document;
 use crate::output::text::{Span, Table, Text, Tone};
 
@@ -89,11 +90,8 @@ impl Approval {
 
     /// Suggested commands reach the same cluster as this one did.
     pub(crate) fn repeat(&mut self, flags: &str) {
-        for next in self.items.iter_mut().filter_map(|item| item.next.as_mut()) {
-            if next.starts_with("kubectl ") {
-                next.push_str(flags);
-            }
-        }
+        let nexts = self.items.iter_mut().filter_map(|item| item.next.as_mut());
+        nexts.for_each(|text| next::repeat(text, flags));
     }
 
     /// The worst of the items, in this order: interrupted, failed, out of time, not visible.

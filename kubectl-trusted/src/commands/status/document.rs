@@ -13,6 +13,7 @@ use trusted_crds::names::TRUSTEE_DEPLOYMENT;
 use super::collect::{Incomplete, Seen};
 use super::rows::{self, ClusterRow, ImageRow, KeyRow, Lookup, MachineRow};
 use crate::error::{Class, Error, Result};
+use crate::next;
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -72,11 +73,7 @@ pub(crate) fn of(seen: &Seen, namespace: Option<&str>, flags: &str, now: Timesta
     }
     status.add_unreadable(seen);
     status.reasons.sort_by(|one, other| (one.level, &one.object).cmp(&(other.level, &other.object)));
-    for reason in &mut status.reasons {
-        if reason.next.starts_with("kubectl ") {
-            reason.next.push_str(flags);
-        }
-    }
+    status.repeat(flags);
     status
 }
 
@@ -130,6 +127,15 @@ impl Status {
         self.attestation_keys.extend(keys.map(|key| rows::key(&lookup, key)));
         let images = view.approved_images.iter().flatten();
         self.approved_images.extend(images.map(|image| rows::image(image)));
+    }
+
+    /// Suggested commands reach the same cluster as this one did, as the same person.
+    fn repeat(&mut self, flags: &str) {
+        for reason in &mut self.reasons {
+            next::repeat(&mut reason.next, flags);
+            reason.choices.iter_mut().for_each(|choice| next::repeat(&mut choice.command, flags));
+        }
+        self.incomplete.iter_mut().for_each(|incomplete| next::repeat(&mut incomplete.check, flags));
     }
 
     fn nothing_anywhere(&mut self) {
