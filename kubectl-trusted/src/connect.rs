@@ -4,6 +4,7 @@
 //! made only when a command asks for it, so that `--help` and work on files never touch a kubeconfig.
 
 mod kubeconfig;
+mod namespace;
 
 use std::future::Future;
 use std::time::Duration;
@@ -15,6 +16,8 @@ use kube::{Client, Config};
 use crate::error::{Attempt, Class, Error, Result};
 use crate::next;
 use crate::output::time::parse_duration;
+
+pub(crate) use self::namespace::Existence;
 
 /// How the API server knows this program, in audit logs above all.
 const AGENT: &str = concat!("kubectl-trusted/", env!("CARGO_PKG_VERSION"));

@@ -16,13 +16,14 @@ use std::io::IsTerminal;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use trusted_crds::names::MANAGED_NAMESPACE_LABEL;
 use trusted_crds::{Fingerprint, FingerprintError};
 
 use self::document::{Approval, Item, Outcome};
 use self::judge::{Candidate, Plan, Rules};
 use self::observe::Surroundings;
 use self::write::Writer;
-use crate::connect::Connection;
+use crate::connect::{Connection, Existence};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::output::progress::Progress;
@@ -107,6 +108,8 @@ pub(crate) async fn run(session: &mut Session, args: ApproveArgs) -> Result<Exit
         Box::pin(observe::observe(&connection)).await?
     };
     let mut approval = Approval::new(&connection.namespace, args.dry_run);
+    approval.warnings.extend(without_effect(&connection).await?);
+    approval.warnings.iter().for_each(|warning| session.screen.warning(warning));
     let writer = match args.dry_run {
         Some(DryRun::Client) => None,
         dry_run => Some(Box::pin(Writer::new(&connection, dry_run, args.reason.clone())).await?),
@@ -138,6 +141,21 @@ fn check(session: &Session, args: &ApproveArgs) -> Result<()> {
             .next("add --yes to approve without being asked, or --dry-run=client to look only"));
     }
     Ok(())
+}
+
+/// Where no policy keeps approvals from being forged, the operator acts on none. Whether that is so is told by the
+/// namespace's label, if it may be read.
+async fn without_effect(connection: &Connection) -> Result<Option<String>> {
+    match connection.existence().await {
+        Existence::Missing => Err(connection.no_such_namespace()),
+        Existence::NotVisible | Existence::Present { is_managed: true } => Ok(None),
+        Existence::Present { is_managed: false } => Ok(Some(format!(
+            "namespace {namespace} lacks the label {MANAGED_NAMESPACE_LABEL}=true, so an approval is recorded and has \
+             no effect. An administrator adds it with: kubectl label namespace {namespace} \
+             {MANAGED_NAMESPACE_LABEL}=true",
+            namespace = connection.namespace
+        ))),
+    }
 }
 
 fn distinct(names: &[String]) -> Vec<String> {

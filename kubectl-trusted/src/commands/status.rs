@@ -12,6 +12,7 @@ use clap::Args;
 use jiff::Timestamp;
 use trusted_crds::health::Verdict;
 
+use crate::connect::Existence;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::progress::Progress;
@@ -52,6 +53,9 @@ pub(crate) async fn run(session: &mut Session, args: &StatusArgs) -> Result<Exit
         let _progress = Progress::start(&session.screen, "asking the API server");
         collect::collect(&connection, namespace.as_deref()).await?
     };
+    if namespace.is_some() && seen.is_nothing() && connection.existence().await == Existence::Missing {
+        return Err(connection.no_such_namespace());
+    }
     let flags = session.connection.repeated_flags();
     let mut status = document::of(&seen, namespace.as_deref(), &flags, Timestamp::now());
     if !args.names.is_empty() {

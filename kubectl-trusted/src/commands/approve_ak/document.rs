@@ -20,6 +20,9 @@ pub(crate) struct Approval {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) dry_run: Option<&'static str>,
     pub(crate) items: Vec<Item>,
+    /// What keeps approvals from having an effect.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) warnings: Vec<String>,
     #[serde(skip)]
     pub(crate) interrupted: bool,
 }
@@ -85,7 +88,8 @@ impl Approval {
             DryRun::Client => "client",
             DryRun::Server => "server",
         });
-        Approval { namespace: namespace.to_owned(), dry_run, items: Vec::new(), interrupted: false }
+        let (items, warnings) = (Vec::new(), Vec::new());
+        Approval { namespace: namespace.to_owned(), dry_run, items, warnings, interrupted: false }
     }
 
     /// Suggested commands reach the same cluster as this one did.
