@@ -7,6 +7,7 @@ mod collect;
 mod document;
 mod render;
 mod rows;
+mod tables;
 
 use clap::Args;
 use jiff::Timestamp;

@@ -66,7 +66,7 @@ async fn what_cannot_be_understood_is_a_usage_error() {
         assert!(!ran.stderr.is_empty(), "{arguments:?}");
     }
     let format = bare(&["status", "-o", "xml"]).await;
-    assert!(format.stderr.contains("[possible values: table, json, yaml]"), "{}", format.stderr);
+    assert!(format.stderr.contains("[possible values: table, wide, json, yaml]"), "{}", format.stderr);
 }
 
 #[tokio::test]
