@@ -53,8 +53,8 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct ApproveArgs {
-    /// AttestationKeys to approve
-    #[arg(value_name = "NAME", required = true)]
+    /// AttestationKeys to approve, by name or as `kubectl get -o name` prints them
+    #[arg(value_name = "NAME", required = true, value_parser = parse_name)]
     names: Vec<String>,
 
     /// Do not ask; needed where there is no terminal
@@ -94,6 +94,19 @@ pub(crate) struct ApproveArgs {
 pub(crate) enum DryRun {
     Client,
     Server,
+}
+
+/// `NAME`, or `KIND/NAME` where the kind is ours, in any of the forms kubectl knows.
+fn parse_name(text: &str) -> std::result::Result<String, String> {
+    let (kind, name) = text.split_once('/').unwrap_or(("ak", text));
+    let (kind, group) = kind.split_once('.').unwrap_or((kind, trusted_crds::GROUP));
+    let group = group.strip_prefix("v1alpha1.").unwrap_or(group);
+    let is_key = ["ak", "attestationkey", "attestationkeys"].contains(&kind.to_ascii_lowercase().as_str());
+    if is_key && group == trusted_crds::GROUP && !name.is_empty() && !name.contains('/') {
+        Ok(name.to_owned())
+    } else {
+        Err(format!("\"{text}\" names no AttestationKey; write NAME or attestationkey/NAME"))
+    }
 }
 
 fn parse_fingerprint(text: &str) -> std::result::Result<Fingerprint, String> {
@@ -195,8 +208,11 @@ async fn one(
         return Ok(Item::not_confirmed(&candidate));
     }
     Ok(match writer {
-        None => Item::approved(&candidate, None),
-        Some(writer) => Box::pin(write_all(writer, surroundings, &candidate, &denied_first)).await,
+        None => Item::would_be_approved(&candidate, &rules),
+        Some(writer) => {
+            let item = Box::pin(write_all(writer, surroundings, &candidate, &denied_first)).await;
+            if item.reason == document::DRY_RUN { Item::would_be_approved(&candidate, &rules) } else { item }
+        }
     })
 }
 

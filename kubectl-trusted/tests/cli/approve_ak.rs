@@ -4,7 +4,9 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use kube::api::DeleteParams;
+use k8s_openapi::api::core::v1::Namespace;
+use kube::Api;
+use kube::api::{DeleteParams, Patch, PatchParams};
 use serde_json::json;
 use testenv::audit::Window;
 use testenv::{ControlPlane, TestNamespace, eventually, objects};
@@ -114,6 +116,72 @@ async fn dry_runs_change_nothing_but_the_server_checks() {
 }
 
 #[tokio::test]
+async fn a_dry_run_says_would_and_how_it_is_done() {
+    let (namespace, stage, approver) = staged("would").await;
+    let first = stage.key("first", Some("node")).await;
+    stage.key("k", Some("node")).await;
+    approver.run(&["approve-ak", "first", "-y", "--no-wait"]).await.exits(0);
+    let key = stage.key("second", Some("node")).await;
+    for (arguments, words) in [
+        (&["--dry-run=client"][..], "would be approved"),
+        (&["--dry-run=server"], "would be approved, the API server agrees"),
+    ] {
+        let all = [&["approve-ak", "second", "--replace"], arguments].concat();
+        let shown = approver.run(&all).await.exits(0).stdout;
+        assert!(shown.contains(&format!("second  {words}")), "{shown}");
+        let command = format!(
+            "Next: kubectl trusted approve-ak second -n {} --replace --expect-fingerprint {key}\n",
+            namespace.name()
+        );
+        assert!(shown.contains(&command), "{shown}");
+    }
+    assert_ne!(first, key);
+    assert_eq!(decision(&stage, "second").await, None);
+}
+
+#[tokio::test]
+async fn names_are_taken_as_kubectl_prints_them() {
+    let (_namespace, stage, approver) = staged("names").await;
+    stage.key("k", None).await;
+    for prefix in ["ak", "attestationkey", "attestationkeys", "attestationkey.trusted-execution-clusters.io"]
+    {
+        let name = format!("{prefix}/k");
+        let ran = approver.run(&["approve-ak", &name, "--dry-run=client", "-o", "json"]).await.exits(0);
+        assert_eq!(item(&ran)["name"], "k");
+    }
+    for wrong in ["machine/k", "ak/", "machines.trusted-execution-clusters.io/k", "a/b/c"] {
+        let ran = approver.run(&["approve-ak", wrong, "-y"]).await.exits(2);
+        assert!(ran.stderr.contains("NAME or attestationkey/NAME"), "{}", ran.stderr);
+    }
+}
+
+#[tokio::test]
+async fn an_approval_that_nothing_acts_on_is_warned_of() {
+    let (namespace, stage, approver) = staged("unlabelled").await;
+    stage.key("k", None).await;
+    let warning = "Warning: namespace ";
+    let admin = Plugin::as_user(&namespace, "admin");
+    let arguments = ["approve-ak", "k", "--dry-run=client"];
+    let labelled = admin.run(&arguments).await.exits(0);
+    assert!(!labelled.stderr.contains(warning), "{}", labelled.stderr);
+    let namespaces: Api<Namespace> = Api::all(stage.admin.clone());
+    let patch = json!({"metadata": {"labels": {"trusted-execution-clusters.io/managed": null}}});
+    namespaces.patch(namespace.name(), &PatchParams::default(), &Patch::Merge(patch)).await.unwrap();
+    let bare = admin.run(&arguments).await.exits(0);
+    assert!(bare.stderr.contains(warning) && bare.stderr.contains("no effect"), "{}", bare.stderr);
+    let label =
+        format!("kubectl label namespace {} trusted-execution-clusters.io/managed=true", namespace.name());
+    assert!(bare.stderr.contains(&label), "{}", bare.stderr);
+    let document = admin.run(&["approve-ak", "k", "--dry-run=client", "-o", "json"]).await.exits(0).json();
+    assert!(document["warnings"][0].as_str().unwrap().contains("no effect"), "{document}");
+    // Whoever may not see the namespace is told nothing.
+    let unseen = approver.run(&arguments).await.exits(0);
+    assert!(!unseen.stderr.contains(warning), "{}", unseen.stderr);
+    let nowhere = admin.run(&["approve-ak", "k", "-y", "-n", "nope"]).await.exits(1);
+    assert!(nowhere.stderr.contains("there is no namespace \"nope\""), "{}", nowhere.stderr);
+}
+
+#[tokio::test]
 async fn policy_and_rights_refuse_in_different_words() {
     let (namespace, stage, _) = staged("forbidden").await;
     stage.key("k", Some("node")).await;
@@ -215,7 +283,7 @@ async fn one_failure_does_not_stop_the_others() {
 
 #[tokio::test]
 async fn the_deadline_says_where_it_stopped_and_why() {
-    let (namespace, stage, approver) = staged("deadline").await;
+    let (_namespace, stage, approver) = staged("deadline").await;
     stage.key("k", Some("node")).await;
     let arguments = ["approve-ak", "k", "-y", "--timeout", "1s", "-o", "json"];
     let item = item(&approver.run(&arguments).await.exits(124));
@@ -225,7 +293,7 @@ async fn the_deadline_says_where_it_stopped_and_why() {
         message.starts_with("stopped at \"recorded\" after 1 s: the operator has not answered yet"),
         "{message}"
     );
-    assert_eq!(item["next"], format!("kubectl trusted status k -n {}", namespace.name()));
+    assert_eq!(item["next"], "kubectl get deployments -A -l app.kubernetes.io/name=trusted-operator");
 }
 
 #[tokio::test]
@@ -283,7 +351,7 @@ async fn a_wait_costs_no_more_requests_the_longer_it_takes() {
     let ours = requests.filter(|request| request.namespace == namespace.name());
     let counts = ["list", "watch", "patch", "get"]
         .map(|verb| ours.iter().filter(|request| request.verb == verb).count());
-    assert_eq!(counts, [5, 2, 1, 0], "{:?}", ours.by_resource());
+    assert_eq!(counts, [5, 2, 1, 1], "{:?}", ours.by_resource());
 }
 
 #[tokio::test]
