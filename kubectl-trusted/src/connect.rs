@@ -32,8 +32,8 @@ pub(crate) struct ConnectionArgs {
     #[arg(short, long, global = true, value_name = "NAMESPACE", conflicts_with = "all_namespaces")]
     pub(crate) namespace: Option<String>,
 
-    /// All namespaces
-    #[arg(short = 'A', long, global = true)]
+    /// All namespaces. Taken in any place, so that the verbs without it can say so; `status` alone offers it.
+    #[arg(short = 'A', long, global = true, hide = true)]
     pub(crate) all_namespaces: bool,
 
     /// Context of the kubeconfig

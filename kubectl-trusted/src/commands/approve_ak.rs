@@ -31,9 +31,10 @@ use crate::output::time::parse_duration;
 use crate::session::Session;
 
 const HELP: &str = "\
-Before anything is asked, each key is shown: its fingerprint (worked out here, from the key itself), the machine it
-names, other keys of that machine, and the same key under other names. What is approved is the key with this
-fingerprint and nothing else.
+Before anything is asked, each key is shown: its fingerprint (worked out here,
+from the key itself), the machine it names, other keys of that machine, and the
+same key under other names. What is approved is the key with this fingerprint
+and nothing else.
 
 The command then waits until the approval has an effect:
   recorded   the API server has it
@@ -48,7 +49,8 @@ Examples:
   kubectl trusted approve-ak ak-1 --expect-fingerprint sha256:1f0c...
 
   # In a script
-  kubectl trusted approve-ak ak-1 ak-2 --yes --reason 'rack 7, ticket 4711' --timeout 2m -o json";
+  kubectl trusted approve-ak ak-1 ak-2 --yes --reason 'rack 7, ticket 4711' \\
+    --timeout 2m -o json";
 
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]

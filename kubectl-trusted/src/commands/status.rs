@@ -24,7 +24,7 @@ The verdict is one word:
   Healthy    every machine is served (exit code 0)
   Degraded   machines are served, but something waits for a person (exit code 3)
   Unhealthy  machines cannot get their keys (exit code 3)
-  Unknown    not everything may be seen, or there is nothing to judge (exit code 4)
+  Unknown    not all may be seen, or there is nothing to judge (exit code 4)
 
 A key counts as delivered when Trustee mounts it and its rollout is complete.
 
@@ -45,6 +45,11 @@ pub(crate) struct StatusArgs {
     /// Show only these clusters, machines, keys and images; the verdict still is about all
     #[arg(value_name = "NAME")]
     names: Vec<String>,
+
+    // The flag of the same name that is taken in any place, shown where it means something.
+    /// All namespaces
+    #[arg(short = 'A', long)]
+    all_namespaces: bool,
 }
 
 pub(crate) async fn run(session: &mut Session, args: &StatusArgs) -> Result<Exit> {
