@@ -11,7 +11,7 @@ use futures::AsyncBufReadExt;
 use futures::TryStreamExt;
 use jiff::Timestamp;
 
-use super::budget::{Counted, Limits};
+use super::budget::Limits;
 use super::document::{Filter, Instance, Snapshot, Source, Window};
 use super::lines::{self, Line};
 use super::metrics::Scrape;
@@ -63,7 +63,7 @@ pub(crate) async fn run(session: &mut Session, args: SnapshotArgs) -> Result<Exi
         from_audit_logs(session, &args).await?
     };
     if !args.limits.is_empty() {
-        snapshot.budget = Some(args.limits.check(&snapshot.counted()));
+        snapshot.budget = Some(args.limits.check(snapshot.rows.iter().map(|row| (&row.kind, row.count))));
     }
     match &args.out {
         Some(file) => {
@@ -86,19 +86,6 @@ pub(crate) async fn run(session: &mut Session, args: SnapshotArgs) -> Result<Exi
 }
 
 impl Snapshot {
-    pub(crate) fn counted(&self) -> Vec<Counted<'_>> {
-        self.rows
-            .iter()
-            .map(|row| Counted {
-                verb: &row.verb,
-                group: &row.group,
-                resource: &row.resource,
-                subresource: &row.subresource,
-                count: row.count,
-            })
-            .collect()
-    }
-
     fn exit(&self) -> Exit {
         match &self.budget {
             _ if self.invalid => Exit::Incomplete,
