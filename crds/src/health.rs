@@ -89,6 +89,52 @@ pub struct Finding {
     pub since: Option<Timestamp>,
     /// The command to run next.
     pub next: String,
+    /// Where a person has to decide: the commands that end the matter, one of which to choose.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<Choice>,
+}
+
+/// A command that does what its words say.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Choice {
+    /// What it is for, as the beginning of a line: `To refuse it`.
+    pub purpose: String,
+    pub command: String,
+}
+
+impl Finding {
+    /// A finding that has no time of its own; the message becomes a sentence.
+    pub fn new(
+        level: Level,
+        object: Subject,
+        reason: &str,
+        message: impl AsRef<str>,
+        next: impl Into<String>,
+    ) -> Finding {
+        let message = sentence(message.as_ref());
+        Finding {
+            level,
+            object,
+            reason: reason.to_owned(),
+            message,
+            since: None,
+            next: next.into(),
+            choices: vec![],
+        }
+    }
+
+    /// The same finding with the time since when it is so.
+    #[must_use]
+    pub fn since(self, since: Option<Timestamp>) -> Finding {
+        Finding { since, ..self }
+    }
+
+    /// The same finding with one more way out.
+    #[must_use]
+    pub fn choice(mut self, purpose: &str, command: impl Into<String>) -> Finding {
+        self.choices.push(Choice { purpose: purpose.to_owned(), command: command.into() });
+        self
+    }
 }
 
 /// What is in a namespace, as far as it may be seen: `None` stands for a kind that may not.
@@ -140,6 +186,9 @@ const ROLLOUT: SignedDuration = SignedDuration::from_mins(5);
 /// How long a machine may need from its first sign of life to its key, firmware and network included.
 const FIRST_BOOT: SignedDuration = SignedDuration::from_mins(10);
 
+/// Finds operators wherever they run: each serves one namespace, and that need not be its own.
+pub const FIND_OPERATORS: &str = "kubectl get deployments -A -l app.kubernetes.io/name=trusted-operator";
+
 /// Judges a namespace.
 pub fn assess(view: &View<'_>, now: Timestamp) -> Assessment {
     let mut context = Context::new(view, now);
@@ -181,6 +230,7 @@ struct Context<'v, 'a> {
     findings: Vec<Finding>,
     /// Said once for the namespace, and not again for each object.
     has_no_cluster: bool,
+    is_unanswered: bool,
     lacks_trustee: bool,
     /// Machine ids of keys with a finding, which stands for the machine too.
     told_by_keys: BTreeSet<&'a str>,
@@ -194,6 +244,7 @@ impl<'v, 'a> Context<'v, 'a> {
             delivered: delivered(view),
             findings: Vec::new(),
             has_no_cluster: false,
+            is_unanswered: false,
             lacks_trustee: false,
             told_by_keys: BTreeSet::new(),
         }
@@ -209,15 +260,8 @@ impl<'v, 'a> Context<'v, 'a> {
         if self.is_overdue(since, limit) { Level::Warning } else { Level::Info }
     }
 
-    fn found(&mut self, level: Level, object: Subject, say: Say<'_>) {
-        self.findings.push(Finding {
-            level,
-            object,
-            reason: say.reason.to_owned(),
-            message: if say.message.ends_with('.') { say.message } else { sentence(&say.message) },
-            since: say.since,
-            next: say.next,
-        });
+    fn found(&mut self, finding: Finding) {
+        self.findings.push(finding);
     }
 
     fn namespace(&self) -> &'a str {
@@ -265,14 +309,6 @@ impl<'v, 'a> Context<'v, 'a> {
     }
 }
 
-/// The words of a finding.
-struct Say<'a> {
-    reason: &'a str,
-    message: String,
-    since: Option<Timestamp>,
-    next: String,
-}
-
 /// What it means, then what the operator found, which names the objects involved. Both as sentences.
 fn explained(meaning: &str, condition: &Condition) -> String {
     match condition.message.trim() {
@@ -281,11 +317,22 @@ fn explained(meaning: &str, condition: &Condition) -> String {
     }
 }
 
+/// The text with a capital and a full stop, unless it begins with the name of a field or an object, or is a question.
 fn sentence(text: &str) -> String {
     let text = text.trim().trim_end_matches('.');
+    let end = if text.ends_with(['?', '!']) { "" } else { "." };
+    let word = text.split([' ', ',', ':', ';']).next().unwrap_or_default();
+    if !word.chars().all(|c| c.is_lowercase() || c == '\'') {
+        return format!("{text}{end}");
+    }
     let mut characters = text.chars();
     let first = characters.next().map(|first| first.to_uppercase().to_string());
-    format!("{}{}.", first.unwrap_or_default(), characters.as_str())
+    format!("{}{}{end}", first.unwrap_or_default(), characters.as_str())
+}
+
+/// What the operator found, which says it all; the meaning where it found no words.
+fn told(meaning: &str, condition: &Condition) -> String {
+    if condition.message.trim().is_empty() { meaning.to_owned() } else { condition.message.clone() }
 }
 
 fn since(condition: &Condition) -> Option<Timestamp> {
@@ -304,12 +351,16 @@ fn subject<K: kube::Resource<DynamicType = ()>>(object: &K) -> Subject {
     }
 }
 
+/// What the operator says about it; it usually runs in the namespace it serves.
+fn operator_log(namespace: &str) -> String {
+    format!("kubectl logs deployment/trusted-operator -n {namespace} --tail=50")
+}
+
 /// Nobody has answered for this object since it was made.
-fn unanswered(object: &Subject, since: Option<Timestamp>) -> Say<'static> {
-    Say {
-        reason: "NotReconciled",
-        message: format!("the operator has not looked at this {} yet; is it running?", object.kind),
-        since,
-        next: format!("kubectl get deployment trusted-operator -n {}", object.namespace),
-    }
+fn unanswered(level: Level, object: Subject, since: Option<Timestamp>) -> Finding {
+    let message = format!(
+        "no operator has looked at this {} yet: perhaps none serves this namespace (each serves one), or it does not run",
+        object.kind
+    );
+    Finding::new(level, object, "NotReconciled", message, FIND_OPERATORS).since(since)
 }

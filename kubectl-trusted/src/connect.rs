@@ -4,6 +4,7 @@
 //! made only when a command asks for it, so that `--help` and work on files never touch a kubeconfig.
 
 mod kubeconfig;
+mod namespace;
 
 use std::future::Future;
 use std::time::Duration;
@@ -13,7 +14,10 @@ use http::header::{HeaderValue, USER_AGENT};
 use kube::{Client, Config};
 
 use crate::error::{Attempt, Class, Error, Result};
+use crate::next;
 use crate::output::time::parse_duration;
+
+pub(crate) use self::namespace::Existence;
 
 /// How the API server knows this program, in audit logs above all.
 const AGENT: &str = concat!("kubectl-trusted/", env!("CARGO_PKG_VERSION"));
@@ -28,8 +32,8 @@ pub(crate) struct ConnectionArgs {
     #[arg(short, long, global = true, value_name = "NAMESPACE", conflicts_with = "all_namespaces")]
     pub(crate) namespace: Option<String>,
 
-    /// All namespaces
-    #[arg(short = 'A', long, global = true)]
+    /// All namespaces. Taken in any place, so that the verbs without it can say so; `status` alone offers it.
+    #[arg(short = 'A', long, global = true, hide = true)]
     pub(crate) all_namespaces: bool,
 
     /// Context of the kubeconfig
@@ -152,16 +156,28 @@ impl ConnectionArgs {
         Ok(())
     }
 
-    /// The flags a person has to repeat so that a suggested command reaches the same cluster.
+    /// The flags a person has to repeat so that a suggested command reaches the same cluster as the same person. A
+    /// token is never printed.
     pub(crate) fn repeated_flags(&self) -> String {
-        let mut flags = String::new();
         let kubeconfig = self.kubeconfig.as_ref().map(|file| file.display().to_string());
-        let named =
-            [("--context", &self.context), ("--cluster", &self.cluster), ("--kubeconfig", &kubeconfig)];
-        for (flag, value) in named {
-            if let Some(value) = value {
-                flags.push_str(&format!(" {flag} {value}"));
-            }
+        let named = [
+            ("--context", &self.context),
+            ("--cluster", &self.cluster),
+            ("--user", &self.user),
+            ("--kubeconfig", &kubeconfig),
+            ("--server", &self.server),
+            ("--certificate-authority", &self.certificate_authority),
+            ("--client-certificate", &self.client_certificate),
+            ("--client-key", &self.client_key),
+            ("--tls-server-name", &self.tls_server_name),
+            ("--as", &self.impersonate),
+            ("--as-uid", &self.impersonate_uid),
+        ];
+        let given = named.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?)));
+        let groups = self.impersonate_groups.iter().map(|group| ("--as-group", group.as_str()));
+        let mut flags: String = given.chain(groups).map(|(name, value)| next::flag(name, value)).collect();
+        if self.insecure_skip_tls_verify {
+            flags.push_str(" --insecure-skip-tls-verify");
         }
         flags
     }
@@ -187,6 +203,6 @@ impl Connection {
                 Err(_) => return Err(attempt.too_slow(self)),
             },
         };
-        answer.map_err(|error| attempt.failed(error, self))
+        answer.map_err(|error| attempt.failed(&error, &self.url))
     }
 }

@@ -20,6 +20,7 @@ pub(crate) enum Class {
     NotFound,
     NotInstalled,
     Server,
+    Client,
     Input,
     Output,
 }
@@ -37,6 +38,7 @@ impl Class {
             Class::NotFound => "NotFound",
             Class::NotInstalled => "NotInstalled",
             Class::Server => "ServerError",
+            Class::Client => "ClientError",
             Class::Input => "Input",
             Class::Output => "Output",
         }
@@ -93,6 +95,15 @@ impl Error {
     #[must_use]
     pub(crate) fn next(mut self, next: impl Into<String>) -> Error {
         self.next = Some(next.into());
+        self
+    }
+
+    /// What the API server refuses is asked again with the same flags; what is wrong with the flags is not.
+    #[must_use]
+    pub(crate) fn repeating(mut self, flags: &str) -> Error {
+        if let Some(next) = self.next.as_mut().filter(|_| self.class.is_from_server()) {
+            crate::next::repeat(next, flags);
+        }
         self
     }
 

@@ -16,6 +16,7 @@ mod connect;
 mod error;
 mod exit;
 mod interrupt;
+mod next;
 mod output;
 mod session;
 
@@ -58,6 +59,7 @@ async fn ended(session: &mut Session, command: Command) -> Exit {
     match ended {
         Some(Ok(exit)) => exit,
         Some(Err(error)) => {
+            let error = error.repeating(&session.connection.repeated_flags());
             session.screen.failure(&error);
             error.exit()
         }

@@ -25,6 +25,8 @@ use crate::error::{Class, Error, Result};
 pub(crate) enum Format {
     #[default]
     Table,
+    /// A table with all columns and nothing shortened, however wide it becomes.
+    Wide,
     Json,
     Yaml,
 }
@@ -60,6 +62,7 @@ impl Screen {
     pub(crate) fn document<D: Document>(&mut self, document: &D) -> Result<()> {
         let written = match self.format {
             Format::Table => draw::draw(&document.text(), self.out),
+            Format::Wide => draw::draw(&document.wide(), self.out),
             Format::Json => machine::json(document)?,
             Format::Yaml => machine::yaml(document)?,
         };
@@ -90,7 +93,7 @@ impl Screen {
         }
         let failure = Failure::of(error);
         let document = match self.format {
-            Format::Table => return,
+            Format::Table | Format::Wide => return,
             Format::Json => machine::json_of(Failure::KIND, &failure),
             Format::Yaml => machine::yaml_of(Failure::KIND, &failure),
         };
@@ -170,9 +173,13 @@ fn failure_text(error: &Error) -> Text {
     text
 }
 
+/// What a terminal that does not tell its size is taken for, as those of `script` and of CI systems.
+const USUAL_WIDTH: u16 = 80;
+
 /// The width to wrap at. COLUMNS wins, also for a pipe; a pipe without it is not wrapped.
 fn width(is_terminal: bool) -> Option<u16> {
     let asked =
         std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok()).filter(|columns| *columns > 0);
-    asked.or_else(|| if is_terminal { comfy_table::Table::new().width() } else { None })
+    let told = || comfy_table::Table::new().width().filter(|columns| *columns > 0);
+    asked.or_else(|| is_terminal.then(|| told().unwrap_or(USUAL_WIDTH)))
 }

@@ -1,8 +1,8 @@
 //! Rules about the TrustedExecutionCluster and about Trustee.
 
 use super::{
-    Context, Level, ROLLOUT, SETTLING, Say, Subject, Trustee, View, created, explained, since, subject,
-    unanswered,
+    Context, Finding, Level, ROLLOUT, SETTLING, Subject, Trustee, View, created, explained, operator_log,
+    since, subject, unanswered,
 };
 use crate::condition::{APPROVAL_PROTECTED, INSTALLED, KNOWN_TRUSTEE_ADDRESS, TRUSTEE_READY, has_status};
 use crate::delivery::is_available;
@@ -53,31 +53,27 @@ fn no_cluster(context: &mut Context<'_, '_>) {
     } else {
         (Level::Critical, "there is no TrustedExecutionCluster here, so no machine is served: create one")
     };
+    let next = format!("kubectl apply -n {namespace} -f deploy/samples/cluster.yaml");
     let object = Subject { kind: "Namespace".to_owned(), namespace: namespace.clone(), name: namespace };
-    context.found(
-        level,
-        object,
-        Say {
-            reason: "NoCluster",
-            message: message.to_owned(),
-            since: None,
-            next: "kubectl trusted status -A".to_owned(),
-        },
-    );
+    let finding = Finding::new(level, object, "NoCluster", message, next)
+        .choice("To see its fields", "kubectl explain trustedexecutioncluster.spec")
+        .choice("To look elsewhere", "kubectl trusted status -A");
+    context.found(finding);
 }
 
+/// The operator's own words leave open which of the two may go.
 fn not_served(context: &mut Context<'_, '_>, cluster: &TrustedExecutionCluster) {
     let object = subject(cluster);
     let installed = cluster.condition(INSTALLED);
-    let meaning = "only one TrustedExecutionCluster of a namespace is served, and this is not the one";
+    let served = served(context.view).and_then(|served| served.metadata.name.as_deref());
+    let message = format!(
+        "one TrustedExecutionCluster of a namespace is served: {}. This one has no effect and can be deleted",
+        served.unwrap_or("another one")
+    );
+    let began = installed.map_or_else(|| created(&cluster.metadata), since);
     let next = format!("kubectl delete trustedexecutioncluster {} -n {}", object.name, object.namespace);
-    let say = Say {
-        reason: reason::NON_UNIQUE,
-        message: installed.map_or_else(|| meaning.to_owned(), |installed| explained(meaning, installed)),
-        since: installed.map_or_else(|| created(&cluster.metadata), since),
-        next,
-    };
-    context.found(Level::Warning, object, say);
+    let finding = Finding::new(Level::Warning, object, reason::NON_UNIQUE, message, next);
+    context.found(finding.since(began));
 }
 
 fn judge_served(context: &mut Context<'_, '_>, cluster: &TrustedExecutionCluster) {
@@ -104,43 +100,38 @@ fn is_false(condition: &&Condition) -> bool {
 
 fn leaving(context: &mut Context<'_, '_>, cluster: &TrustedExecutionCluster) {
     let object = subject(cluster);
-    let say = Say {
-        reason: reason::UNINSTALLING,
-        message: "the cluster is being deleted: machines are not served any more".to_owned(),
-        since: cluster.metadata.deletion_timestamp.as_ref().map(|time| time.0),
-        next: format!("kubectl get trusted -n {}", object.namespace),
-    };
-    context.found(Level::Warning, object, say);
+    let began = cluster.metadata.deletion_timestamp.as_ref().map(|time| time.0);
+    let next = format!("kubectl get trusted -n {}", object.namespace);
+    let message = "the cluster is being deleted: machines are not served any more";
+    let finding = Finding::new(Level::Warning, object, reason::UNINSTALLING, message, next);
+    context.found(finding.since(began));
 }
 
+/// Where no operator has answered for the cluster, none has for anything else: said once for the namespace.
 fn not_installed_yet(context: &mut Context<'_, '_>, cluster: &TrustedExecutionCluster) {
+    context.is_unanswered = true;
     let object = subject(cluster);
     let made = created(&cluster.metadata);
     if context.is_overdue(made, SETTLING) {
-        let say = unanswered(&object, made);
-        context.found(Level::Critical, object, say);
-    } else {
-        let say = Say {
-            reason: reason::INSTALLING,
-            message: "the operator is installing what this cluster needs".to_owned(),
-            since: made,
-            next: format!("kubectl trusted status -n {}", object.namespace),
-        };
-        context.found(Level::Warning, object, say);
+        context.found(unanswered(Level::Critical, object, made));
+        return;
     }
+    let next = format!(
+        "kubectl wait trustedexecutioncluster {} -n {} --for=condition=Installed --timeout=60s",
+        object.name, object.namespace
+    );
+    let message =
+        "no operator has looked at this cluster yet; where one serves this namespace, that takes seconds";
+    context.found(Finding::new(Level::Warning, object, "NotReconciled", message, next).since(made));
 }
 
 fn installing(context: &mut Context<'_, '_>, cluster: &TrustedExecutionCluster, installed: &Condition) {
     let object = subject(cluster);
     let began = since(installed);
     let level = if context.is_overdue(began, ROLLOUT) { Level::Critical } else { Level::Warning };
-    let say = Say {
-        reason: &installed.reason,
-        message: explained("not everything the cluster needs is in place", installed),
-        since: began,
-        next: format!("kubectl logs deployment/trusted-operator -n {} --tail=50", object.namespace),
-    };
-    context.found(level, object, say);
+    let message = explained("not everything the cluster needs is in place", installed);
+    let next = operator_log(&object.namespace);
+    context.found(Finding::new(level, object, &installed.reason, message, next).since(began));
 }
 
 /// What the condition says about Trustee, and whether its Deployment agrees: with the operator away the condition is old.
@@ -164,23 +155,15 @@ fn trustee(context: &mut Context<'_, '_>, cluster: &TrustedExecutionCluster) {
 
 fn trustee_missing(context: &mut Context<'_, '_>, object: Subject) {
     context.lacks_trustee = true;
-    let say = Say {
-        reason: "TrusteeMissing",
-        message: format!("the Deployment {TRUSTEE_DEPLOYMENT} is not there: no machine can attest"),
-        since: None,
-        next: format!("kubectl logs deployment/trusted-operator -n {} --tail=50", object.namespace),
-    };
-    context.found(Level::Critical, object, say);
+    let message = format!("the Deployment {TRUSTEE_DEPLOYMENT} is not there: no machine can attest");
+    let next = operator_log(&object.namespace);
+    context.found(Finding::new(Level::Critical, object, "TrusteeMissing", message, next));
 }
 
 fn trustee_down(context: &mut Context<'_, '_>, object: Subject) {
-    let say = Say {
-        reason: reason::UNAVAILABLE,
-        message: "no Trustee pod is available: no machine can attest".to_owned(),
-        since: None,
-        next: format!("kubectl describe deployment {TRUSTEE_DEPLOYMENT} -n {}", object.namespace),
-    };
-    context.found(Level::Critical, object, say);
+    let message = "no Trustee pod is available: no machine can attest";
+    let next = format!("kubectl describe deployment {TRUSTEE_DEPLOYMENT} -n {}", object.namespace);
+    context.found(Finding::new(Level::Critical, object, reason::UNAVAILABLE, message, next));
 }
 
 fn trustee_not_ready(context: &mut Context<'_, '_>, object: Subject, ready: &Condition) {
@@ -203,8 +186,8 @@ fn trustee_not_ready(context: &mut Context<'_, '_>, object: Subject, ready: &Con
             format!("kubectl describe deployment {TRUSTEE_DEPLOYMENT} -n {namespace}"),
         ),
     };
-    let say = Say { reason: &ready.reason, message: explained(meaning, ready), since: began, next };
-    context.found(level, object, say);
+    let message = explained(meaning, ready);
+    context.found(Finding::new(level, object, &ready.reason, message, next).since(began));
 }
 
 fn no_address(context: &mut Context<'_, '_>, cluster: &TrustedExecutionCluster, address: &Condition) {
@@ -215,11 +198,8 @@ fn no_address(context: &mut Context<'_, '_>, cluster: &TrustedExecutionCluster, 
         object.name, object.namespace
     );
     let message = explained("new machines cannot be set up", address);
-    context.found(
-        Level::Warning,
-        object,
-        Say { reason: &address.reason, message, since: since(address), next },
-    );
+    let finding = Finding::new(Level::Warning, object, &address.reason, message, next);
+    context.found(finding.since(since(address)));
 }
 
 fn unprotected(context: &mut Context<'_, '_>, cluster: &TrustedExecutionCluster, protected: &Condition) {
@@ -231,9 +211,6 @@ fn unprotected(context: &mut Context<'_, '_>, cluster: &TrustedExecutionCluster,
     );
     let meaning = "approvals by hand have no effect, since nothing keeps others from forging them";
     let message = explained(meaning, protected);
-    context.found(
-        Level::Warning,
-        object,
-        Say { reason: &protected.reason, message, since: since(protected), next },
-    );
+    let finding = Finding::new(Level::Warning, object, &protected.reason, message, next);
+    context.found(finding.since(since(protected)));
 }

@@ -1,6 +1,6 @@
 //! Rules about ApprovedImages.
 
-use super::{Context, Level, ROLLOUT, Say, Subject, created, explained, since, subject};
+use super::{Context, Finding, Level, ROLLOUT, Subject, created, explained, since, subject};
 use crate::condition::{self, COMMITTED};
 use crate::{ApprovedImage, Condition, HasConditions, Status, reason};
 
@@ -26,26 +26,18 @@ pub(super) fn is_committed(image: &ApprovedImage) -> bool {
 fn none(context: &mut Context<'_, '_>) {
     let namespace = context.namespace().to_owned();
     let object = Subject { kind: "Namespace".to_owned(), namespace: namespace.clone(), name: namespace };
-    let say = Say {
-        reason: "NoApprovedImage",
-        message: "no image is approved, so no machine can pass attestation yet".to_owned(),
-        since: None,
-        next: "kubectl explain approvedimage.spec".to_owned(),
-    };
-    context.found(Level::Info, object, say);
+    let message = "no image is approved, so no machine can pass attestation yet";
+    let next = "kubectl explain approvedimage.spec";
+    context.found(Finding::new(Level::Info, object, "NoApprovedImage", message, next));
 }
 
 /// Whoever evaluates images has not come to it; that alone is no fault.
 fn not_evaluated(context: &mut Context<'_, '_>, image: &ApprovedImage) {
     let object = subject(image);
-    let say = Say {
-        reason: reason::NOT_EVALUATED,
-        message: "no controller has evaluated this image yet, so its measurements are not in force"
-            .to_owned(),
-        since: created(&image.metadata),
-        next: format!("kubectl describe approvedimage {} -n {}", object.name, object.namespace),
-    };
-    context.found(Level::Info, object, say);
+    let message = "no controller has evaluated this image yet, so its measurements are not in force";
+    let next = format!("kubectl describe approvedimage {} -n {}", object.name, object.namespace);
+    let finding = Finding::new(Level::Info, object, reason::NOT_EVALUATED, message, next);
+    context.found(finding.since(created(&image.metadata)));
 }
 
 fn not_committed(context: &mut Context<'_, '_>, image: &ApprovedImage, committed: &Condition) {
@@ -61,6 +53,6 @@ fn not_committed(context: &mut Context<'_, '_>, image: &ApprovedImage, committed
         ),
         _ => (Level::Warning, "machines that run this image cannot attest", describe),
     };
-    let say = Say { reason: &committed.reason, message: explained(meaning, committed), since: began, next };
-    context.found(level, object, say);
+    let message = explained(meaning, committed);
+    context.found(Finding::new(level, object, &committed.reason, message, next).since(began));
 }

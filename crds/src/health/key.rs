@@ -1,8 +1,11 @@
 //! Rules about AttestationKeys. What a person decided (Denied, Superseded, Withdrawn) is no fault and no finding.
 
-use super::{Context, FIRST_BOOT, Level, SETTLING, Say, created, explained, since, subject, unanswered};
+use super::{
+    Context, FIRST_BOOT, Finding, Level, SETTLING, Subject, created, explained, operator_log, since, subject,
+    told, unanswered,
+};
 use crate::condition::{APPROVED, has_status};
-use crate::{AttestationKey, Condition, Decision, Fingerprint, HasConditions, Status, reason};
+use crate::{AttestationKey, Condition, Decision, Fingerprint, HasConditions, KeyState, Status, reason};
 
 pub(super) fn judge(context: &mut Context<'_, '_>) {
     for key in context.view.attestation_keys.clone().into_iter().flatten() {
@@ -29,10 +32,8 @@ fn is_approved_by_hand(key: &AttestationKey) -> bool {
 
 fn unjudged(context: &mut Context<'_, '_>, key: &AttestationKey) {
     let made = created(&key.metadata);
-    if context.is_overdue(made, SETTLING) && !context.has_no_cluster {
-        let object = subject(key);
-        let say = unanswered(&object, made);
-        context.found(Level::Warning, object, say);
+    if context.is_overdue(made, SETTLING) && !context.has_no_cluster && !context.is_unanswered {
+        context.found(unanswered(Level::Warning, subject(key), made));
     }
 }
 
@@ -48,13 +49,10 @@ fn trusted(context: &mut Context<'_, '_>, key: &AttestationKey, approved: &Condi
         return;
     }
     let object = subject(key);
-    let say = Say {
-        reason: "NotDelivered",
-        message: "the key is trusted, but Trustee does not have it: its machine cannot attest".to_owned(),
-        since: trusted_since,
-        next: format!("kubectl logs deployment/trusted-operator -n {} --tail=50", object.namespace),
-    };
-    context.found(Level::Warning, object, say);
+    let message = "the key is trusted, but Trustee does not have it: its machine cannot attest";
+    let next = operator_log(&object.namespace);
+    let finding = Finding::new(Level::Warning, object, "NotDelivered", message, next);
+    context.found(finding.since(trusted_since));
 }
 
 fn refused(context: &mut Context<'_, '_>, key: &AttestationKey, approved: &Condition) {
@@ -80,11 +78,7 @@ fn refused(context: &mut Context<'_, '_>, key: &AttestationKey, approved: &Condi
         reason::APPROVAL_MISMATCH => {
             (Level::Warning, "the approval is of another key than this one, so it has no effect", approve(""))
         }
-        reason::INVALID_KEY => (
-            Level::Warning,
-            "the key cannot be used",
-            format!("kubectl delete attestationkey {name} -n {namespace}"),
-        ),
+        reason::INVALID_KEY => (Level::Warning, "the key cannot be used", delete(&object)),
         reason::AWAITING_MACHINE => (
             context.level_after(began, FIRST_BOOT),
             "the key waits for its machine to be registered",
@@ -97,6 +91,42 @@ fn refused(context: &mut Context<'_, '_>, key: &AttestationKey, approved: &Condi
             format!("kubectl describe attestationkey {name} -n {namespace}"),
         ),
     };
-    let say = Say { reason: &approved.reason, message: explained(meaning, approved), since: began, next };
-    context.found(level, object, say);
+    let message = match approved.reason.as_str() {
+        reason::INVALID_KEY => told(meaning, approved),
+        _ => explained(meaning, approved),
+    };
+    let finding = Finding::new(level, object, &approved.reason, message, next).since(began);
+    let finding = if approved.reason == reason::CONFLICT { ways_out(context, key, finding) } else { finding };
+    context.found(finding);
+}
+
+fn delete(object: &Subject) -> String {
+    format!("kubectl delete attestationkey {} -n {}", object.name, object.namespace)
+}
+
+/// A conflict is ended by a person, one way or the other. Refusing is a denial, since a deleted key would come back with
+/// its machine; but a denial holds for the key under any name, so that a copy of a trusted key must not be denied.
+fn ways_out(context: &Context<'_, '_>, key: &AttestationKey, finding: Finding) -> Finding {
+    let Some(fingerprint) = fingerprint(key) else { return finding };
+    let others = || {
+        let is_other = |other: &&&AttestationKey| other.metadata.name != key.metadata.name;
+        context.view.attestation_keys.iter().flatten().filter(is_other)
+    };
+    if others().any(|other| {
+        KeyState::of(other) == KeyState::Trusted && self::fingerprint(other) == Some(fingerprint.clone())
+    }) {
+        let command = delete(&finding.object);
+        return finding.choice("To remove this copy of a trusted key", command);
+    }
+    let chosen_by_hand = others().any(|other| other.spec.uuid == key.spec.uuid && is_approved_by_hand(other));
+    let Subject { name, namespace, .. } = &finding.object;
+    let replace = if chosen_by_hand { " --replace" } else { "" };
+    let trust = format!("kubectl trusted approve-ak {name} -n {namespace}{replace}");
+    // The admission policy wants the name of whoever decides.
+    let refuse = format!(
+        "kubectl patch attestationkey {name} -n {namespace} --type merge -p \
+         '{{\"spec\":{{\"approval\":{{\"decision\":\"Denied\",\"fingerprint\":\"{fingerprint}\",\
+         \"by\":\"'$(kubectl auth whoami -o jsonpath={{.status.userInfo.username}})'\"}}}}}}'"
+    );
+    finding.choice("To refuse it for good", refuse).choice("To trust it instead", trust)
 }

@@ -1,9 +1,12 @@
 //! Rules about Machines. What a finding about one of its keys says already is not said again.
 
-use super::{Context, FIRST_BOOT, Level, SETTLING, Say, created, explained, since, subject, unanswered};
+use super::{
+    Context, FIRST_BOOT, Finding, Level, SETTLING, created, explained, operator_log, since, subject,
+    unanswered,
+};
 use crate::condition::{self, ATTESTATION_KEY_BOUND, KEY_READY, has_status};
 use crate::names::disk_key_secret;
-use crate::{Condition, Delivered, Fingerprint, HasConditions, Machine, Status, reason};
+use crate::{Condition, Delivered, DiskKeyRetention, Fingerprint, HasConditions, Machine, Status, reason};
 
 pub(super) fn judge(context: &mut Context<'_, '_>) {
     for machine in context.view.machines.clone().into_iter().flatten() {
@@ -36,10 +39,8 @@ fn bound(machine: &Machine) -> Option<Fingerprint> {
 
 fn unjudged(context: &mut Context<'_, '_>, machine: &Machine) {
     let made = created(&machine.metadata);
-    if context.is_overdue(made, SETTLING) && !context.has_no_cluster {
-        let object = subject(machine);
-        let say = unanswered(&object, made);
-        context.found(Level::Warning, object, say);
+    if context.is_overdue(made, SETTLING) && !context.has_no_cluster && !context.is_unanswered {
+        context.found(unanswered(Level::Warning, subject(machine), made));
     }
 }
 
@@ -48,12 +49,10 @@ fn no_disk_key(context: &mut Context<'_, '_>, machine: &Machine, ready: &Conditi
     let namespace = &object.namespace;
     let id = &machine.spec.id;
     let (meaning, next) = match ready.reason.as_str() {
-        reason::DUPLICATE_ID => (
-            "another Machine has the same id, so this one is not served",
-            format!(
-                "kubectl get machines.trusted-execution-clusters.io -n {namespace} --field-selector spec.id={id}"
-            ),
-        ),
+        reason::DUPLICATE_ID => {
+            duplicate(context, machine, ready);
+            return;
+        }
         reason::FOREIGN_SECRET => (
             "the machine has no disk key, since a Secret that is not the operator's has its name",
             format!("kubectl get secret {} -n {namespace} -o yaml", disk_key_secret(id)),
@@ -65,8 +64,51 @@ fn no_disk_key(context: &mut Context<'_, '_>, machine: &Machine, ready: &Conditi
             format!("kubectl describe machines.trusted-execution-clusters.io {} -n {namespace}", object.name),
         ),
     };
-    let say = Say { reason: &ready.reason, message: explained(meaning, ready), since: since(ready), next };
-    context.found(Level::Warning, object, say);
+    let message = explained(meaning, ready);
+    let finding = Finding::new(Level::Warning, object, &ready.reason, message, next);
+    context.found(finding.since(since(ready)));
+}
+
+/// The operator's words leave open which of the two may go; the wrong one may take the disk key with it.
+fn duplicate(context: &mut Context<'_, '_>, machine: &Machine, ready: &Condition) {
+    let object = subject(machine);
+    let is_served = |other: &&&Machine| {
+        let ready = other.condition(KEY_READY);
+        other.spec.id == machine.spec.id
+            && other.metadata.uid != machine.metadata.uid
+            && ready.is_some_and(|ready| ready.reason != reason::DUPLICATE_ID)
+    };
+    let served = context.view.machines.iter().flatten().find(is_served);
+    let served = served.and_then(|served| served.metadata.name.as_deref());
+    let retention =
+        super::served(context.view).map_or(DiskKeyRetention::Delete, |cluster| cluster.spec.retention());
+    let (message, next) = match served {
+        Some(served) => {
+            let warning = match retention {
+                DiskKeyRetention::Delete => ": deleting that one takes its disk key with it",
+                DiskKeyRetention::Retain => "",
+            };
+            let message = format!(
+                "Machine {served} has the same id and is served{warning}. This one has no disk key and can be deleted"
+            );
+            (
+                message,
+                format!(
+                    "kubectl delete machines.trusted-execution-clusters.io {} -n {}",
+                    object.name, object.namespace
+                ),
+            )
+        }
+        None => (
+            "another Machine has the same id, so this one is not served".to_owned(),
+            format!(
+                "kubectl get machines.trusted-execution-clusters.io -n {} --field-selector spec.id={}",
+                object.namespace, machine.spec.id
+            ),
+        ),
+    };
+    let finding = Finding::new(Level::Warning, object, &ready.reason, message, next);
+    context.found(finding.since(since(ready)));
 }
 
 fn attestation(context: &mut Context<'_, '_>, machine: &Machine, bound: Option<&Condition>) {
@@ -104,8 +146,8 @@ fn attestation(context: &mut Context<'_, '_>, machine: &Machine, bound: Option<&
             format!("kubectl describe machines.trusted-execution-clusters.io {} -n {namespace}", object.name),
         ),
     };
-    let say = Say { reason: &bound.reason, message: explained(meaning, bound), since: began, next };
-    context.found(level, object, say);
+    let message = explained(meaning, bound);
+    context.found(Finding::new(level, object, &bound.reason, message, next).since(began));
 }
 
 fn is_told_by_a_key(context: &Context<'_, '_>, machine: &Machine) -> bool {
@@ -123,11 +165,8 @@ fn not_delivered(context: &mut Context<'_, '_>, machine: &Machine, bound: &Condi
         return;
     }
     let object = subject(machine);
-    let say = Say {
-        reason: "NotDelivered",
-        message: "Trustee does not have the machine's keys: it cannot unlock its disk".to_owned(),
-        since: since(bound),
-        next: format!("kubectl logs deployment/trusted-operator -n {} --tail=50", object.namespace),
-    };
-    context.found(Level::Warning, object, say);
+    let message = "Trustee does not have the machine's keys: it cannot unlock its disk";
+    let next = operator_log(&object.namespace);
+    let finding = Finding::new(Level::Warning, object, "NotDelivered", message, next);
+    context.found(finding.since(since(bound)));
 }

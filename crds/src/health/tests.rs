@@ -10,6 +10,11 @@ MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEaxfR8uEsQkf4vOblY6RA8ncDfYEt
 6zOg9KE5RdiYwpZP40Li/hp/m47n60p8D54WK84zV2sxXs7LtkBoN79R9Q==
 -----END PUBLIC KEY-----
 ";
+const OTHER_KEY: &str = "-----BEGIN PUBLIC KEY-----
+MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEi7wwxnc5uXFZ05svNxOtOvweeIad
+8wVru5PZ49rS5+IBB5ozicWd3FifGAcEbzlH7hFr5lc23J0Xe2EvcXxrQA==
+-----END PUBLIC KEY-----
+";
 
 fn ago(seconds: i64) -> String {
     let now: Timestamp = NOW.parse().unwrap();
@@ -181,7 +186,7 @@ fn a_silent_operator_is_noticed_after_a_minute() {
     };
     assert_eq!(scene(&fresh).outcome(), (Verdict::Unhealthy, one(Level::Critical, "NotReconciled")));
     fresh.metadata.creation_timestamp = serde_json::from_value(json!(ago(5))).unwrap();
-    assert_eq!(scene(&fresh).outcome(), (Verdict::Degraded, one(Level::Warning, "Installing")));
+    assert_eq!(scene(&fresh).outcome(), (Verdict::Degraded, one(Level::Warning, "NotReconciled")));
 }
 
 #[test]
@@ -367,4 +372,133 @@ fn messages_are_sentences_with_what_the_operator_found() {
     let message = &scene.assess().findings[0].message;
     assert!(message.starts_with("The key is not trusted"), "{message}");
     assert!(message.ends_with(". The machine is bound to another key, k."), "{message}");
+}
+
+/// The one finding with this reason, as the document has it.
+fn told(scene: &Scene, reason: &str) -> serde_json::Value {
+    let findings = scene.assess().findings;
+    let found: Vec<_> = findings.iter().filter(|finding| finding.reason == reason).collect();
+    assert_eq!(found.len(), 1, "{reason} in {findings:?}");
+    serde_json::to_value(found[0]).unwrap()
+}
+
+/// A key of its own, refused in favour of another one.
+fn conflicting(name: &str) -> AttestationKey {
+    let mut key = key(&[("Approved", "False", "Conflict", 10)]);
+    key.metadata.name = Some(name.into());
+    key.spec.public_key = OTHER_KEY.to_owned();
+    key
+}
+
+fn commands(finding: &serde_json::Value) -> Vec<&str> {
+    let choices = finding["choices"].as_array().map(Vec::as_slice).unwrap_or_default();
+    choices.iter().map(|choice| choice["command"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn a_conflict_can_be_ended_both_ways() {
+    let mut scene = Scene::good();
+    scene.keys.push(conflicting("stranger"));
+    let finding = told(&scene, "Conflict");
+    let fingerprint = key::fingerprint(&conflicting("stranger")).unwrap();
+    let [refuse, trust] = commands(&finding)[..] else { panic!("{finding}") };
+    assert!(refuse.starts_with("kubectl patch attestationkey stranger -n ns --type merge -p "), "{refuse}");
+    assert!(refuse.contains("\"decision\":\"Denied\""), "{refuse}");
+    assert!(refuse.contains(&fingerprint.to_string()), "{refuse}");
+    assert_eq!(trust, "kubectl trusted approve-ak stranger -n ns");
+    // What a person chose before is given up only on request.
+    scene.keys[0].spec.approval = Some(approved_by_hand());
+    assert_eq!(commands(&told(&scene, "Conflict"))[1], "kubectl trusted approve-ak stranger -n ns --replace");
+}
+
+fn approved_by_hand() -> crate::Approval {
+    let fingerprint = format!("sha256:{}", hex());
+    crate::Approval { decision: crate::Decision::Approved, fingerprint, by: None, reason: None }
+}
+
+/// A denial holds for the key under any name, so it would take the trusted one away too.
+#[test]
+fn a_copy_of_a_trusted_key_is_not_denied_but_deleted() {
+    let mut scene = Scene::good();
+    let mut copy = key(&[("Approved", "False", "Conflict", 10)]);
+    (copy.metadata.name, copy.spec.uuid) = (Some("copy".into()), Some("id-other".into()));
+    scene.keys.push(copy);
+    assert_eq!(commands(&told(&scene, "Conflict")), ["kubectl delete attestationkey copy -n ns"]);
+}
+
+#[test]
+fn a_namespace_that_no_operator_serves_is_told_once() {
+    let mut scene = Scene::good();
+    scene.clusters = vec![cluster(&[])];
+    scene.machines = vec![machine(&[])];
+    scene.keys = vec![key(&[])];
+    scene.trustee = None;
+    let finding = told(&scene, "NotReconciled");
+    assert_eq!(finding["object"]["kind"], "TrustedExecutionCluster");
+    assert_eq!(finding["next"], "kubectl get deployments -A -l app.kubernetes.io/name=trusted-operator");
+    let message = finding["message"].as_str().unwrap();
+    assert!(message.contains("perhaps none serves this namespace"), "{message}");
+    // A fresh one is waited for, not asked about again.
+    scene.clusters[0].metadata.creation_timestamp = serde_json::from_value(json!(ago(5))).unwrap();
+    let finding = told(&scene, "NotReconciled");
+    assert_eq!(finding["level"], "Warning");
+    assert!(finding["next"].as_str().unwrap().starts_with("kubectl wait trustedexecutioncluster c -n ns "));
+}
+
+#[test]
+fn a_namespace_without_a_cluster_is_told_how_to_make_one() {
+    let scene = Scene { clusters: vec![], trustee: None, ..Scene::good() };
+    let finding = told(&scene, "NoCluster");
+    assert_eq!(finding["next"], "kubectl apply -n ns -f deploy/samples/cluster.yaml");
+    assert!(commands(&finding).contains(&"kubectl trusted status -A"), "{finding}");
+}
+
+#[test]
+fn of_two_machines_with_one_id_the_served_one_is_named() {
+    let mut scene = Scene::good();
+    let mut twin = machine(&[("KeyReady", "False", "DuplicateId", 10)]);
+    (twin.metadata.name, twin.metadata.uid) = (Some("twin".into()), Some("twin".into()));
+    twin.status.as_mut().unwrap().conditions[0].message =
+        "Machine m has the same spec.id and is served; delete one of the two".into();
+    scene.machines.push(twin);
+    let finding = told(&scene, "DuplicateId");
+    let message = finding["message"].as_str().unwrap();
+    assert!(message.contains("Machine m") && message.contains("takes its disk key with it"), "{message}");
+    assert!(!message.contains("one of the two"), "{message}");
+    assert_eq!(finding["next"], "kubectl delete machines.trusted-execution-clusters.io twin -n ns");
+    scene.clusters[0].spec.disk_key_retention = Some(crate::DiskKeyRetention::Retain);
+    assert!(!told(&scene, "DuplicateId")["message"].as_str().unwrap().contains("with it"));
+}
+
+#[test]
+fn nothing_is_said_twice() {
+    let mut scene = Scene::good();
+    let mut second = cluster(&[("Installed", "False", "NonUnique", 10)]);
+    second.metadata.name = Some("second".into());
+    second.metadata.uid = Some("second".into());
+    second.status.as_mut().unwrap().conditions[0].message =
+        "one TrustedExecutionCluster per namespace is served, here c; delete one of them".into();
+    scene.clusters.push(second);
+    let mut invalid = key(&[("Approved", "False", "InvalidKey", 10)]);
+    invalid.metadata.name = Some("invalid".into());
+    invalid.status.as_mut().unwrap().conditions[0].message = "spec.publicKey is not usable: no PEM".into();
+    scene.keys.push(invalid);
+    let message = told(&scene, "NonUnique")["message"].as_str().unwrap().to_owned();
+    assert_eq!(message.matches("is served").count(), 1, "{message}");
+    assert!(message.contains("is served: c"), "{message}");
+    assert_eq!(told(&scene, "InvalidKey")["message"], "spec.publicKey is not usable: no PEM.");
+}
+
+#[test]
+fn sentences_leave_names_and_questions_as_they_are() {
+    for (text, expected) in [
+        ("the key waits", "The key waits."),
+        ("the key waits.", "The key waits."),
+        ("spec.uuid names no machine", "spec.uuid names no machine."),
+        ("publicKey is empty", "publicKey is empty."),
+        ("ak-first is bound", "ak-first is bound."),
+        ("is it running?", "Is it running?"),
+    ] {
+        assert_eq!(sentence(text), expected);
+    }
 }

@@ -16,13 +16,14 @@ use std::io::IsTerminal;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use trusted_crds::names::MANAGED_NAMESPACE_LABEL;
 use trusted_crds::{Fingerprint, FingerprintError};
 
 use self::document::{Approval, Item, Outcome};
 use self::judge::{Candidate, Plan, Rules};
 use self::observe::Surroundings;
 use self::write::Writer;
-use crate::connect::Connection;
+use crate::connect::{Connection, Existence};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::output::progress::Progress;
@@ -30,9 +31,10 @@ use crate::output::time::parse_duration;
 use crate::session::Session;
 
 const HELP: &str = "\
-Before anything is asked, each key is shown: its fingerprint (worked out here, from the key itself), the machine it
-names, other keys of that machine, and the same key under other names. What is approved is the key with this
-fingerprint and nothing else.
+Before anything is asked, each key is shown: its fingerprint (worked out here,
+from the key itself), the machine it names, other keys of that machine, and the
+same key under other names. What is approved is the key with this fingerprint
+and nothing else.
 
 The command then waits until the approval has an effect:
   recorded   the API server has it
@@ -47,13 +49,14 @@ Examples:
   kubectl trusted approve-ak ak-1 --expect-fingerprint sha256:1f0c...
 
   # In a script
-  kubectl trusted approve-ak ak-1 ak-2 --yes --reason 'rack 7, ticket 4711' --timeout 2m -o json";
+  kubectl trusted approve-ak ak-1 ak-2 --yes --reason 'rack 7, ticket 4711' \\
+    --timeout 2m -o json";
 
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct ApproveArgs {
-    /// AttestationKeys to approve
-    #[arg(value_name = "NAME", required = true)]
+    /// AttestationKeys to approve, by name or as `kubectl get -o name` prints them
+    #[arg(value_name = "NAME", required = true, value_parser = parse_name)]
     names: Vec<String>,
 
     /// Do not ask; needed where there is no terminal
@@ -95,18 +98,33 @@ pub(crate) enum DryRun {
     Server,
 }
 
+/// `NAME`, or `KIND/NAME` where the kind is ours, in any of the forms kubectl knows.
+fn parse_name(text: &str) -> std::result::Result<String, String> {
+    let (kind, name) = text.split_once('/').unwrap_or(("ak", text));
+    let (kind, group) = kind.split_once('.').unwrap_or((kind, trusted_crds::GROUP));
+    let group = group.strip_prefix("v1alpha1.").unwrap_or(group);
+    let is_key = ["ak", "attestationkey", "attestationkeys"].contains(&kind.to_ascii_lowercase().as_str());
+    if is_key && group == trusted_crds::GROUP && !name.is_empty() && !name.contains('/') {
+        Ok(name.to_owned())
+    } else {
+        Err(format!("\"{text}\" names no AttestationKey; write NAME or attestationkey/NAME"))
+    }
+}
+
 fn parse_fingerprint(text: &str) -> std::result::Result<Fingerprint, String> {
     text.parse().map_err(|error: FingerprintError| error.to_string())
 }
 
 pub(crate) async fn run(session: &mut Session, args: ApproveArgs) -> Result<Exit> {
     check(session, &args)?;
-    let connection = session.connect().await?;
+    let connection = session.connection.connect().await?;
     let surroundings = {
         let _progress = Progress::start(&session.screen, "looking at the keys");
         Box::pin(observe::observe(&connection)).await?
     };
     let mut approval = Approval::new(&connection.namespace, args.dry_run);
+    approval.warnings.extend(without_effect(&connection).await?);
+    approval.warnings.iter().for_each(|warning| session.screen.warning(warning));
     let writer = match args.dry_run {
         Some(DryRun::Client) => None,
         dry_run => Some(Box::pin(Writer::new(&connection, dry_run, args.reason.clone())).await?),
@@ -138,6 +156,21 @@ fn check(session: &Session, args: &ApproveArgs) -> Result<()> {
             .next("add --yes to approve without being asked, or --dry-run=client to look only"));
     }
     Ok(())
+}
+
+/// Where no policy keeps approvals from being forged, the operator acts on none. Whether that is so is told by the
+/// namespace's label, if it may be read.
+async fn without_effect(connection: &Connection) -> Result<Option<String>> {
+    match connection.existence().await {
+        Existence::Missing => Err(connection.no_such_namespace()),
+        Existence::NotVisible | Existence::Present { is_managed: true } => Ok(None),
+        Existence::Present { is_managed: false } => Ok(Some(format!(
+            "namespace {namespace} lacks the label {MANAGED_NAMESPACE_LABEL}=true, so an approval is recorded and has \
+             no effect. An administrator adds it with: kubectl label namespace {namespace} \
+             {MANAGED_NAMESPACE_LABEL}=true",
+            namespace = connection.namespace
+        ))),
+    }
 }
 
 fn distinct(names: &[String]) -> Vec<String> {
@@ -177,8 +210,11 @@ async fn one(
         return Ok(Item::not_confirmed(&candidate));
     }
     Ok(match writer {
-        None => Item::approved(&candidate, None),
-        Some(writer) => Box::pin(write_all(writer, surroundings, &candidate, &denied_first)).await,
+        None => Item::would_be_approved(&candidate, &rules),
+        Some(writer) => {
+            let item = Box::pin(write_all(writer, surroundings, &candidate, &denied_first)).await;
+            if item.reason == document::DRY_RUN { Item::would_be_approved(&candidate, &rules) } else { item }
+        }
     })
 }
 

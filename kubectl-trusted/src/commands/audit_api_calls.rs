@@ -21,17 +21,21 @@ use crate::exit::Exit;
 use crate::session::Session;
 
 const EXAMPLES: &str = "\
-A request counts once, whatever number of stages the log holds: a watch when it starts, everything else when it is
-answered.
+A request counts once, whatever number of stages the log holds: a watch when it
+starts, everything else when it is answered.
 
 Examples:
   # What did the operator cost? From an audit log, for one client
-  kubectl trusted audit-api-calls snapshot --audit-log audit.log --user system:serviceaccount:trusted:trusted-operator
+  kubectl trusted audit-api-calls snapshot --audit-log audit.log \\
+    --user system:serviceaccount:trusted:trusted-operator
 
   # Before and after, with a limit that fails a pipeline
-  kubectl trusted audit-api-calls snapshot --audit-log before.log.gz --user op --out before.json
-  kubectl trusted audit-api-calls snapshot --audit-log after.log.gz --user op --out after.json
-  kubectl trusted audit-api-calls diff before.json after.json --max list=0 --max-increase 0%
+  kubectl trusted audit-api-calls snapshot --audit-log before.log.gz \\
+    --user op --out before.json
+  kubectl trusted audit-api-calls snapshot --audit-log after.log.gz \\
+    --user op --out after.json
+  kubectl trusted audit-api-calls diff before.json after.json \\
+    --max list=0 --max-increase 0%
 
   # All clients together, from the counters of a running API server
   kubectl trusted audit-api-calls snapshot --out 1.json; sleep 600

@@ -7,11 +7,13 @@ mod collect;
 mod document;
 mod render;
 mod rows;
+mod tables;
 
 use clap::Args;
 use jiff::Timestamp;
 use trusted_crds::health::Verdict;
 
+use crate::connect::Existence;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::progress::Progress;
@@ -22,7 +24,7 @@ The verdict is one word:
   Healthy    every machine is served (exit code 0)
   Degraded   machines are served, but something waits for a person (exit code 3)
   Unhealthy  machines cannot get their keys (exit code 3)
-  Unknown    not everything may be seen, or there is nothing to judge (exit code 4)
+  Unknown    not all may be seen, or there is nothing to judge (exit code 4)
 
 A key counts as delivered when Trustee mounts it and its rollout is complete.
 
@@ -43,15 +45,23 @@ pub(crate) struct StatusArgs {
     /// Show only these clusters, machines, keys and images; the verdict still is about all
     #[arg(value_name = "NAME")]
     names: Vec<String>,
+
+    // The flag of the same name that is taken in any place, shown where it means something.
+    /// All namespaces
+    #[arg(short = 'A', long)]
+    all_namespaces: bool,
 }
 
 pub(crate) async fn run(session: &mut Session, args: &StatusArgs) -> Result<Exit> {
-    let connection = session.connect().await?;
+    let connection = session.connection.connect().await?;
     let namespace = (!session.connection.all_namespaces).then(|| connection.namespace.clone());
     let seen = {
         let _progress = Progress::start(&session.screen, "asking the API server");
         collect::collect(&connection, namespace.as_deref()).await?
     };
+    if namespace.is_some() && seen.is_nothing() && connection.existence().await == Existence::Missing {
+        return Err(connection.no_such_namespace());
+    }
     let flags = session.connection.repeated_flags();
     let mut status = document::of(&seen, namespace.as_deref(), &flags, Timestamp::now());
     if !args.names.is_empty() {

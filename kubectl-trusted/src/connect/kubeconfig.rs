@@ -18,21 +18,28 @@ const FROM_FLAGS: &str = "from-flags";
 
 pub(super) async fn load(args: &ConnectionArgs) -> Result<Config> {
     let mut kubeconfig = match read(args)? {
-        Some(kubeconfig) => kubeconfig,
-        None if args.server.is_some() => Kubeconfig::default(),
-        None => return in_cluster(),
+        Read::Found(kubeconfig) => *kubeconfig,
+        Read::Nothing(_) if args.server.is_some() => Kubeconfig::default(),
+        Read::Nothing(why) => return in_cluster(&why),
     };
     let options = select(args, &mut kubeconfig)?;
     replace(args, &mut kubeconfig, &options);
     Config::from_custom_kubeconfig(kubeconfig, &options).await.map_err(|error| unusable(&error))
 }
 
-fn read(args: &ConnectionArgs) -> Result<Option<Kubeconfig>> {
+/// What was read, or where nothing was found, in words.
+enum Read {
+    Found(Box<Kubeconfig>),
+    Nothing(String),
+}
+
+fn read(args: &ConnectionArgs) -> Result<Read> {
     if let Some(file) = &args.kubeconfig {
-        return read_file(file).map(Some);
+        return read_file(file).map(|found| Read::Found(Box::new(found)));
     }
-    let files: Vec<PathBuf> = match std::env::var_os("KUBECONFIG").filter(|list| !list.is_empty()) {
-        Some(list) => std::env::split_paths(&list).filter(|file| !file.as_os_str().is_empty()).collect(),
+    let named = std::env::var_os("KUBECONFIG").filter(|list| !list.is_empty());
+    let files: Vec<PathBuf> = match &named {
+        Some(list) => std::env::split_paths(list).filter(|file| !file.as_os_str().is_empty()).collect(),
         None => std::env::home_dir().map(|home| home.join(".kube").join("config")).into_iter().collect(),
     };
     // As with kubectl, files of the list that do not exist are passed over.
@@ -44,7 +51,18 @@ fn read(args: &ConnectionArgs) -> Result<Option<Kubeconfig>> {
             Some(first) => first.merge(next).map_err(|error| unusable(&error))?,
         });
     }
-    Ok(merged)
+    Ok(match merged {
+        Some(kubeconfig) => Read::Found(Box::new(kubeconfig)),
+        None => Read::Nothing(nothing(&files, named.is_some())),
+    })
+}
+
+fn nothing(files: &[PathBuf], is_named: bool) -> String {
+    let missing: Vec<_> = files.iter().map(|file| file.display().to_string()).collect();
+    match is_named {
+        true => format!("KUBECONFIG names {}, which cannot be found", missing.join(", ")),
+        false => format!("KUBECONFIG is not set and there is no {}", missing.join(", ")),
+    }
 }
 
 fn read_file(file: &Path) -> Result<Kubeconfig> {
@@ -61,10 +79,10 @@ fn read_file(file: &Path) -> Result<Kubeconfig> {
     })
 }
 
-fn in_cluster() -> Result<Config> {
+fn in_cluster(why: &str) -> Result<Config> {
     if std::env::var_os("KUBERNETES_SERVICE_HOST").is_none() {
         return Err(Error::new(Class::Kubeconfig, "No cluster is configured")
-            .why("there is no kubeconfig, neither in KUBECONFIG nor in ~/.kube/config, and this is no pod")
+            .why(format!("{why}, and this is no pod"))
             .next("name one with --kubeconfig FILE, or an API server with --server URL"));
     }
     Config::incluster().map_err(|error| {

@@ -1,10 +1,9 @@
 //! What the API server or the way to it answered, in words that name the attempt.
 //!
-//! Owns the mapping from kube's errors. A message of the API server is repeated as it is; it never holds key
+//! Owns the words; what kind of failure it is, cachelib tells. A message of the API server is repeated as it is; it never holds key
 //! bytes, since the validation rules are written so.
 
-use std::error::Error as _;
-
+use cachelib::Cause;
 use kube::core::Status;
 
 use super::{Class, Error};
@@ -61,16 +60,44 @@ impl Attempt {
         format!("kubectl auth can-i {} {}{place}", self.verb, self.resource)
     }
 
-    /// The error of this attempt.
-    pub(crate) fn failed(&self, error: kube::Error, connection: &Connection) -> Error {
-        match error {
-            kube::Error::Api(status) => self.refused(&status),
-            kube::Error::SerdeError(error) => {
+    /// The error of this attempt. cachelib tells what kind of failure it is, so that both programs agree; the words
+    /// are those of the API server where it said any.
+    pub(crate) fn failed(&self, error: &kube::Error, url: &str) -> Error {
+        let status = match error {
+            kube::Error::Api(status) => Some(&**status),
+            _ => None,
+        };
+        if let Some(status) = status.filter(|status| status.code == 404) {
+            return self.missing(status);
+        }
+        let message = status.map(said);
+        let asked = || format!("in answer to: {}", self.need());
+        match Cause::of(error, self.verb, &self.resource, self.namespace.as_deref()) {
+            Cause::Forbidden { .. } => self.forbidden(message.unwrap_or_default()),
+            Cause::Unauthenticated(why) => {
+                unauthenticated(message.map(|said| format!("{said} ({})", asked())), why)
+            }
+            Cause::Unreachable(why) => unreachable(why, url),
+            Cause::Malformed(why) => {
                 Error::new(Class::Server, format!("The answer to {} cannot be understood", self.need()))
-                    .why(error.to_string())
+                    .why(why.join("; "))
                     .next("compare the versions of this plug-in, of the CRDs and of the API server")
             }
-            other => unreachable(&other, &connection.url),
+            Cause::Throttled { retry_after } => {
+                let error = Error::new(Class::Server, "the API server is too busy to answer").why(asked());
+                error.next(match retry_after {
+                    None => "try again in a moment".to_owned(),
+                    Some(delay) => format!("try again in {} s", delay.as_secs()),
+                })
+            }
+            other => match status {
+                Some(status) => {
+                    Error::new(Class::Server, format!("{} (status {})", said(status), status.code))
+                        .why(asked())
+                }
+                None => Error::new(Class::Client, format!("The request to {} cannot be made", self.need()))
+                    .why(other.to_string()),
+            },
         }
     }
 
@@ -85,37 +112,46 @@ impl Attempt {
         .next("try again, or allow more time with --request-timeout")
     }
 
-    fn refused(&self, status: &Status) -> Error {
-        let message = if status.message.is_empty() { status.reason.clone() } else { status.message.clone() };
-        match status.code {
-            401 => Error::new(Class::Unauthorized, "the API server does not accept these credentials")
-                .why(format!("{message} (in answer to: {})", self.need()))
-                .next("renew the credentials of this context, or choose another with --context or --user"),
-            403 => Error::new(Class::Forbidden, message).next(format!(
-                "ask an administrator for the right to {}; check with: {}",
-                self.need(),
-                self.can_i()
-            )),
-            404 if is_not_installed(status) => Error::new(
+    fn forbidden(&self, message: String) -> Error {
+        Error::new(Class::Forbidden, message).next(format!(
+            "ask an administrator for the right to {}; check with: {}",
+            self.need(),
+            self.can_i()
+        ))
+    }
+
+    /// The object is not there, or its kind is not.
+    fn missing(&self, status: &Status) -> Error {
+        let message = said(status);
+        if is_not_installed(status) {
+            return Error::new(
                 Class::NotInstalled,
                 format!("the API server does not know {}", self.resource),
             )
             .why(format!("{message} (in answer to: {})", self.need()))
-            .next("install the CRDs (kubectl apply -k deploy), or choose another cluster with --context"),
-            404 => Error::new(Class::NotFound, message).next(match &self.namespace {
-                Some(namespace) => format!("look for it with: kubectl get {} -n {namespace}", self.resource),
-                None => format!("look for it with: kubectl get {} -A", self.resource),
-            }),
-            429 => Error::new(Class::Server, "the API server is too busy to answer").why(message).next(
-                match status.details.as_ref().map_or(0, |details| details.retry_after_seconds) {
-                    0 => "try again in a moment".to_owned(),
-                    seconds => format!("try again in {seconds} s"),
-                },
-            ),
-            code => Error::new(Class::Server, format!("{message} (status {code})"))
-                .why(format!("in answer to: {}", self.need())),
+            .next("install the CRDs (kubectl apply -k deploy), or choose another cluster with --context");
         }
+        Error::new(Class::NotFound, message).next(match &self.namespace {
+            Some(namespace) => format!("look for it with: kubectl get {} -n {namespace}", self.resource),
+            None => format!("look for it with: kubectl get {} -A", self.resource),
+        })
     }
+}
+
+fn said(status: &Status) -> String {
+    if status.message.is_empty() { status.reason.clone() } else { status.message.clone() }
+}
+
+/// Refused by the API server, or not even got from the credential plug-in.
+fn unauthenticated(refused: Option<String>, why: String) -> Error {
+    let next = "renew the credentials of this context, or choose another with --context or --user";
+    match refused {
+        Some(said) => {
+            Error::new(Class::Unauthorized, "the API server does not accept these credentials").why(said)
+        }
+        None => Error::new(Class::Kubeconfig, "The credentials of this context cannot be had").why(why),
+    }
+    .next(next)
 }
 
 /// Whether a 404 means that the kind is not there, not the object: then the path itself is unknown, and the
@@ -125,31 +161,13 @@ pub(crate) fn is_not_installed(status: &Status) -> bool {
     status.code == 404 && !names_an_object
 }
 
-fn unreachable(error: &kube::Error, url: &str) -> Error {
-    let cause = chain(error);
-    let next = if cause.contains("certificate") {
+fn unreachable(why: String, url: &str) -> Error {
+    let next = if why.contains("certificate") {
         "the server's certificate is not trusted: check the context, or name its CA with --certificate-authority"
     } else {
         "check that the cluster runs and that this is the right context (--context, --kubeconfig)"
     };
-    Error::new(Class::Unreachable, format!("The API server at {url} cannot be reached")).why(cause).next(next)
-}
-
-/// The causes from the outside in. Many libraries repeat the inner cause in the outer text; that is told once.
-fn chain(error: &kube::Error) -> String {
-    let mut causes: Vec<String> = Vec::new();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        let text = cause.to_string();
-        if let Some(last) = causes.last_mut().filter(|last| last.contains(&text)) {
-            let outer = last.replace(&text, "");
-            *last = outer.trim_end_matches([' ', ':', '(', ')']).to_owned();
-        }
-        causes.push(text);
-        next = cause.source();
-    }
-    causes.retain(|cause| !cause.is_empty());
-    if causes.is_empty() { error.to_string() } else { causes.join(": ") }
+    Error::new(Class::Unreachable, format!("The API server at {url} cannot be reached")).why(why).next(next)
 }
 
 #[cfg(test)]
@@ -165,31 +183,53 @@ mod tests {
         }
     }
 
-    fn status(json: serde_json::Value) -> Status {
-        serde_json::from_value(json).unwrap()
+    fn failed(error: &kube::Error) -> Error {
+        attempt().failed(error, "https://x/")
+    }
+
+    fn answered(code: u16) -> kube::Error {
+        kube::Error::Api(Box::new(Status::failure("what the server says", "Reason").with_code(code)))
     }
 
     #[test]
     fn an_unknown_kind_is_not_a_missing_object() {
-        let unknown = Status::failure("404 page not found", "Failed to parse error data").with_code(404);
-        assert_eq!(attempt().refused(&unknown).class, Class::NotInstalled);
-        let missing = status(serde_json::json!({
+        assert_eq!(failed(&answered(404)).class, Class::NotInstalled);
+        let missing = serde_json::json!({
             "status": "Failure", "code": 404, "reason": "NotFound", "message": "machines \"m\" not found",
             "details": {"name": "m", "group": "trusted-execution-clusters.io", "kind": "machines"}
-        }));
-        assert_eq!(attempt().refused(&missing).class, Class::NotFound);
+        });
+        let missing = kube::Error::Api(Box::new(serde_json::from_value(missing).unwrap()));
+        assert_eq!(failed(&missing).class, Class::NotFound);
     }
 
     #[test]
-    fn every_class_has_its_own_words_and_next_step() {
+    fn every_failure_has_its_own_words() {
+        let no_number = serde_json::from_str::<u8>("\"c2VjcmV0\"").unwrap_err();
+        let cases = [
+            (answered(401), Class::Unauthorized),
+            (answered(403), Class::Forbidden),
+            (answered(404), Class::NotInstalled),
+            (answered(429), Class::Server),
+            (answered(500), Class::Server),
+            (kube::Error::Service("connection refused".into()), Class::Unreachable),
+            (kube::Error::Auth(kube::client::AuthError::UnrefreshableTokenResponse), Class::Kubeconfig),
+            (kube::Error::SerdeError(no_number), Class::Server),
+            (kube::Error::LinesCodecMaxLineLengthExceeded, Class::Client),
+        ];
         let mut seen = std::collections::BTreeSet::new();
-        for code in [401, 403, 404, 429, 500] {
-            let error = attempt().refused(&Status::failure("no", "No").with_code(code));
-            assert!(seen.insert(error.what.clone()), "{code}: {}", error.what);
+        for (error, class) in cases {
+            let told = failed(&error);
+            assert_eq!(told.class, class, "{error:?}");
+            assert!(seen.insert(told.what.clone()), "{error:?}: {}", told.what);
+            // The parser's own text quotes what it could not read.
+            assert!(!format!("{told:?}").contains("c2VjcmV0"), "{told:?}");
         }
-        let forbidden = attempt().refused(&Status::failure("forbidden", "Forbidden").with_code(403));
+    }
+
+    #[test]
+    fn a_missing_right_is_named_as_it_is_granted() {
         assert_eq!(
-            forbidden.next.unwrap(),
+            failed(&answered(403)).next.unwrap(),
             "ask an administrator for the right to list machines.trusted-execution-clusters.io in namespace \"a\"; \
              check with: kubectl auth can-i list machines.trusted-execution-clusters.io -n a"
         );

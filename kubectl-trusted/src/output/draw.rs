@@ -91,6 +91,7 @@ fn paragraph(indent: usize, spans: &[Span], canvas: Canvas) -> String {
 }
 
 fn draw_table(table: &Table, canvas: Canvas) -> String {
+    let width = canvas.width.filter(|_| !table.is_whole);
     let mut drawn = comfy_table::Table::new();
     drawn.load_style(presets::NOTHING);
     if table.columns.iter().any(|(title, _)| !title.is_empty()) {
@@ -101,7 +102,7 @@ fn draw_table(table: &Table, canvas: Canvas) -> String {
     } else {
         drawn.force_no_tty();
     }
-    match canvas.width {
+    match width {
         Some(width) => {
             drawn.set_content_arrangement(ContentArrangement::Dynamic).set_width(width.max(NARROWEST));
         }
@@ -112,7 +113,7 @@ fn draw_table(table: &Table, canvas: Canvas) -> String {
     for row in &table.rows {
         drawn.add_row(row.iter().enumerate().map(|(index, span)| cell(table, index, span, canvas.colored)));
     }
-    let narrowest = narrowest(table, canvas.width);
+    let narrowest = narrowest(table, width);
     let last = table.columns.len().saturating_sub(1);
     for (index, (column, narrowest)) in drawn.column_iter_mut().zip(narrowest).enumerate() {
         column.set_padding((0, if index == last { 0 } else { GAP }));

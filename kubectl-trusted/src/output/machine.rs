@@ -5,6 +5,7 @@
 use serde::Serialize;
 
 use super::neutral;
+use super::text::Text;
 use crate::error::{Class, Error, Result};
 
 /// The version of all documents the plug-in prints.
@@ -16,7 +17,12 @@ pub(crate) trait Document: Serialize {
     const KIND: &'static str;
 
     /// The screen for people.
-    fn text(&self) -> super::text::Text;
+    fn text(&self) -> Text;
+
+    /// The same with nothing left out, for documents that leave something out.
+    fn wide(&self) -> Text {
+        self.text()
+    }
 }
 
 #[derive(Serialize)]

@@ -58,16 +58,18 @@ pub(crate) enum Align {
 pub(crate) struct Table {
     pub(crate) columns: Vec<(&'static str, Align)>,
     pub(crate) rows: Vec<Vec<Span>>,
+    /// Never squeezed into the width of the screen.
+    pub(crate) is_whole: bool,
 }
 
 impl Table {
     pub(crate) fn new(columns: &[(&'static str, Align)]) -> Table {
-        Table { columns: columns.to_vec(), rows: Vec::new() }
+        Table { columns: columns.to_vec(), ..Table::default() }
     }
 
     /// A table whose columns are all left-aligned.
     pub(crate) fn left(columns: &[&'static str]) -> Table {
-        Table { columns: columns.iter().map(|title| (*title, Align::Left)).collect(), rows: Vec::new() }
+        Table { columns: columns.iter().map(|title| (*title, Align::Left)).collect(), ..Table::default() }
     }
 
     pub(crate) fn row(&mut self, cells: Vec<Span>) {

@@ -48,6 +48,58 @@ async fn help_names_it_as_kubectl_does_and_touches_no_cluster() {
     );
 }
 
+/// What is pasted from a help text has to work: no line is broken but by a backslash.
+#[tokio::test]
+async fn help_fits_the_screen_and_its_examples_can_be_pasted() {
+    for verb in
+        ["", "status", "approve-ak", "audit-api-calls", "audit-api-calls snapshot", "audit-api-calls diff"]
+    {
+        for flag in ["--help", "-h"] {
+            let mut command = command();
+            command.env("COLUMNS", "80").args(verb.split(' ').filter(|word| !word.is_empty())).arg(flag);
+            let help = Ran::of(command.output().await.unwrap()).exits(0).stdout;
+            let wide: Vec<_> = help.lines().filter(|line| line.chars().count() > 80).collect();
+            assert!(wide.is_empty(), "{verb} {flag}: {wide:#?}");
+            let examples = help.split_once("Examples:\n").map(|(_, examples)| examples).unwrap_or_default();
+            let mut goes_on = false;
+            for line in examples.lines().filter(|line| !line.is_empty()) {
+                assert!(line.len() <= 78, "{verb} {flag}: {line}");
+                let is_whole = line.starts_with("  kubectl ") || line.starts_with("  # ");
+                assert!(is_whole || goes_on, "{verb} {flag}: {line}");
+                goes_on = line.ends_with('\\');
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn only_status_offers_all_namespaces() {
+    assert!(bare(&["status", "--help"]).await.exits(0).stdout.contains("-A, --all-namespaces"));
+    for verb in ["approve-ak", "audit-api-calls"] {
+        let help = bare(&[verb, "--help"]).await.exits(0).stdout;
+        assert!(!help.contains("--all-namespaces"), "{help}");
+    }
+}
+
+/// The samples are what `status` and the README tell people to start with.
+#[tokio::test]
+async fn the_samples_are_accepted() {
+    let control_plane = ControlPlane::shared().await;
+    let namespace = control_plane.namespace("samples").await;
+    let editor = Plugin::as_user(&namespace, "editor");
+    let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/../deploy/samples");
+    let output = Command::new(control_plane.kubectl())
+        .args(["apply", "--dry-run=server", "-f", samples])
+        .env("KUBECONFIG", &editor.kubeconfig)
+        .output()
+        .await
+        .expect("kubectl runs");
+    let ran = Ran::of(output).exits(0);
+    for kind in ["trustedexecutioncluster", "machine"] {
+        assert!(ran.stdout.contains(&format!("{kind}.trusted-execution-clusters.io/")), "{}", ran.stdout);
+    }
+}
+
 #[tokio::test]
 async fn what_cannot_be_understood_is_a_usage_error() {
     for arguments in [
@@ -66,7 +118,7 @@ async fn what_cannot_be_understood_is_a_usage_error() {
         assert!(!ran.stderr.is_empty(), "{arguments:?}");
     }
     let format = bare(&["status", "-o", "xml"]).await;
-    assert!(format.stderr.contains("[possible values: table, json, yaml]"), "{}", format.stderr);
+    assert!(format.stderr.contains("[possible values: table, wide, json, yaml]"), "{}", format.stderr);
 }
 
 #[tokio::test]
@@ -78,6 +130,15 @@ async fn every_way_to_miss_the_cluster_has_its_own_message() {
     let none = bare(&["status"]).await.exits(1);
     assert_eq!(none.stdout, "");
     assert!(none.stderr.starts_with("Error: No cluster is configured\n"), "{}", none.stderr);
+
+    let mut elsewhere = command();
+    elsewhere.env("KUBECONFIG", "/missing/one:/missing/two").arg("status");
+    let elsewhere = Ran::of(elsewhere.output().await.unwrap()).exits(1);
+    assert!(
+        elsewhere.stderr.contains("KUBECONFIG names /missing/one, /missing/two, which"),
+        "{}",
+        elsewhere.stderr
+    );
 
     let context = viewer.run(&["status", "--context", "prod"]).await.exits(1);
     assert_eq!(

@@ -8,8 +8,9 @@ use serde_json::json;
 use testenv::audit::Window;
 use testenv::{ControlPlane, TestNamespace, eventually, objects};
 
-use crate::run::Plugin;
+use crate::run::{Plugin, Ran};
 use crate::stage::{Stage, settled};
+use crate::terminal::Terminal;
 
 const IMAGE: &str =
     "quay.io/example/os@sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
@@ -69,10 +70,10 @@ NAME  UUID    APPROVED             DELIVERED  FINGERPRINT   AGE
 ak-1  node-1  yes, MachineCreated  yes        FINGERPRINT  AGE
 
 Approved images
-NAME  COMMITTED  REASON        IMAGE                                                                                       AGE
-os    -          NotEvaluated  IMAGE  AGE
+NAME  COMMITTED  REASON        IMAGE                            AGE
+os    -          NotEvaluated  quay.io/example/os@aaaaaaaaaaaa  AGE
 ";
-    let shown = ran.stdout.replace(namespace.name(), "NS").replace(IMAGE, "IMAGE");
+    let shown = ran.stdout.replace(namespace.name(), "NS");
     assert_eq!(settled(&shown), expected, "{}", ran.stdout);
 }
 
@@ -287,6 +288,97 @@ async fn suggested_commands_reach_the_same_cluster() {
     let document = viewer.run(&["status", "--context", "testenv", "-o", "json"]).await.exits(3).json();
     let next = document["reasons"][0]["next"].as_str().unwrap();
     assert_eq!(next, format!("kubectl trusted approve-ak ak-2 -n {} --context testenv", namespace.name()));
+}
+
+#[tokio::test]
+async fn suggested_commands_ask_as_the_same_person() {
+    let (namespace, stage) = staged("as").await;
+    stage.key("ak-2", Some("node-2")).await;
+    stage.approved("ak-2", "False", "Conflict", "").await;
+    let admin = Plugin::as_user(&namespace, "admin");
+    let flags = ["--as", "the viewer", "--as-group", "system:masters"];
+    let document = admin.run(&[&["status", "-o", "json"], &flags[..]].concat()).await.exits(3).json();
+    let repeated = " --as 'the viewer' --as-group system:masters";
+    let conflict =
+        document["reasons"].as_array().unwrap().iter().find(|reason| reason["reason"] == "Conflict");
+    let conflict = conflict.unwrap();
+    assert!(conflict["next"].as_str().unwrap().ends_with(repeated), "{conflict}");
+    for choice in conflict["choices"].as_array().unwrap() {
+        let command = choice["command"].as_str().unwrap();
+        assert_eq!(command.matches(repeated).count(), command.matches("kubectl ").count(), "{command}");
+    }
+    let blind = admin.run(&["status", "--as", "nobody"]).await.exits(4).stdout;
+    let check = format!(
+        "Next: kubectl auth can-i list trustedexecutionclusters.trusted-execution-clusters.io -n {} --as nobody\n",
+        namespace.name()
+    );
+    assert!(blind.contains(&check), "{blind}");
+}
+
+#[tokio::test]
+async fn a_refused_key_can_be_refused_for_good() {
+    let (namespace, stage) = staged("refuse").await;
+    stage.key("ak-2", Some("node-1")).await;
+    stage.approved("ak-2", "False", "Conflict", "").await;
+    let approver = Plugin::as_user(&namespace, "approver");
+    let screen = approver.run(&["status"]).await.exits(3).stdout;
+    let command =
+        screen.lines().find_map(|line| line.trim().strip_prefix("To refuse it for good: ")).unwrap();
+    let kubectl = ControlPlane::shared().await.kubectl();
+    let path = format!("{}:/usr/bin:/bin", kubectl.parent().unwrap().display());
+    let mut shell = tokio::process::Command::new("sh");
+    shell.args(["-c", command]).env("PATH", path).env("KUBECONFIG", &approver.kubeconfig);
+    Ran::of(shell.output().await.unwrap()).exits(0);
+    let key = stage.api::<trusted_crds::AttestationKey>().get("ak-2").await.unwrap();
+    let approval = key.spec.approval.unwrap();
+    assert_eq!(
+        (approval.decision, approval.by.as_deref()),
+        (trusted_crds::Decision::Denied, Some("approver"))
+    );
+}
+
+#[tokio::test]
+async fn a_namespace_that_does_not_exist_is_told_apart_where_it_can_be() {
+    let namespace = ControlPlane::shared().await.namespace("empty").await;
+    let admin = Plugin::as_user(&namespace, "admin");
+    let missing = admin.run(&["status", "-n", "nope"]).await.exits(1);
+    assert!(
+        missing.stderr.starts_with("Error from server (NotFound): there is no namespace \"nope\"\n"),
+        "{}",
+        missing.stderr
+    );
+    for user in ["admin", "viewer"] {
+        let empty = Plugin::as_user(&namespace, user).run(&["status"]).await.exits(4).stdout;
+        let create = format!("Next: kubectl apply -n {} -f deploy/samples/cluster.yaml\n", namespace.name());
+        assert!(empty.contains(&create), "{empty}");
+        assert!(empty.contains("To look elsewhere: kubectl trusted status -A\n"), "{empty}");
+    }
+}
+
+#[tokio::test]
+async fn wide_shows_all_and_a_table_what_fits() {
+    let (namespace, _) = staged("wide").await;
+    let viewer = Plugin::as_user(&namespace, "viewer");
+    delivered(&viewer).await;
+    let wide = viewer.run(&["status", "-o", "wide"]).await.exits(0).stdout;
+    assert!(wide.contains(IMAGE), "{wide}");
+    assert!(wide.contains("  sha256:"), "{wide}");
+    let table = viewer.run(&["status"]).await.exits(0).stdout;
+    assert!(table.contains("quay.io/example/os@aaaaaaaaaaaa  "), "{table}");
+    assert!(!table.contains("  sha256:"), "{table}");
+}
+
+/// A terminal that does not tell its size, as those of `script` and of CI systems.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_terminal_of_unknown_size_has_80_columns() {
+    let (namespace, _) = staged("unsized").await;
+    let viewer = Plugin::as_user(&namespace, "viewer");
+    delivered(&viewer).await;
+    let (code, screen) = Terminal::run(&viewer, &["status", "--color", "never"]).ends();
+    assert_eq!(code, 0, "{screen}");
+    let prose = screen.lines().filter(|line| !line.contains("Next:")).map(|line| line.trim_end().len());
+    let widest = prose.max().unwrap();
+    assert!((60..=80).contains(&widest), "{widest}:\n{screen}");
 }
 
 #[tokio::test]

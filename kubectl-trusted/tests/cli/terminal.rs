@@ -11,7 +11,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 use crate::run::Plugin;
 
-/// A program whose three streams are one terminal.
+/// A program whose three streams are one terminal, which does not tell its size.
 pub(crate) struct Terminal {
     child: Child,
     keyboard: File,
@@ -34,7 +34,6 @@ impl Terminal {
             .into_std()
             .args(arguments)
             .env("TERM", "xterm")
-            .env("COLUMNS", "80")
             .stdin(open())
             .stdout(open())
             .stderr(open())

@@ -5,11 +5,15 @@
 use serde::Serialize;
 
 use super::DryRun;
-use super::judge::{Candidate, Refusal};
+use super::judge::{self, Candidate, Refusal, Rules};
 use super::stage::Stage;
 use crate::exit::Exit;
+use crate::next;
 use crate::output::machine::Document;
 use crate::output::text::{Span, Table, Text, Tone};
+
+/// The reason of an item that was not to be changed.
+pub(crate) const DRY_RUN: &str = "DryRun";
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -19,6 +23,9 @@ pub(crate) struct Approval {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) dry_run: Option<&'static str>,
     pub(crate) items: Vec<Item>,
+    /// What keeps approvals from having an effect.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) warnings: Vec<String>,
     #[serde(skip)]
     pub(crate) interrupted: bool,
 }
@@ -84,16 +91,14 @@ impl Approval {
             DryRun::Client => "client",
             DryRun::Server => "server",
         });
-        Approval { namespace: namespace.to_owned(), dry_run, items: Vec::new(), interrupted: false }
+        let (items, warnings) = (Vec::new(), Vec::new());
+        Approval { namespace: namespace.to_owned(), dry_run, items, warnings, interrupted: false }
     }
 
     /// Suggested commands reach the same cluster as this one did.
     pub(crate) fn repeat(&mut self, flags: &str) {
-        for next in self.items.iter_mut().filter_map(|item| item.next.as_mut()) {
-            if next.starts_with("kubectl ") {
-                next.push_str(flags);
-            }
-        }
+        let nexts = self.items.iter_mut().filter_map(|item| item.next.as_mut());
+        nexts.for_each(|text| next::repeat(text, flags));
     }
 
     /// The worst of the items, in this order: interrupted, failed, out of time, not visible.
@@ -135,8 +140,18 @@ impl Item {
     pub(crate) fn approved(candidate: &Candidate, generation: Option<i64>) -> Item {
         let item = Item::of(candidate, Outcome::Approved);
         let stage = generation.map(|_| Stage::Recorded);
-        let reason = if stage.is_some() { "Recorded" } else { "DryRun" };
+        let reason = if stage.is_some() { "Recorded" } else { DRY_RUN };
         Item { stage, generation, reason: reason.to_owned(), ..item }
+    }
+
+    /// What was looked at only, with the command that does it to this key and to no other.
+    pub(crate) fn would_be_approved(candidate: &Candidate, rules: &Rules<'_>) -> Item {
+        let item = Item::approved(candidate, None);
+        let mut next = judge::again(candidate, rules, "");
+        if let Some(fingerprint) = candidate.fingerprint() {
+            next.push_str(&format!(" --expect-fingerprint {fingerprint}"));
+        }
+        Item { message: "nothing was changed".to_owned(), next: Some(next), ..item }
     }
 
     pub(crate) fn unchanged(candidate: &Candidate, stage: Stage) -> Item {
@@ -197,7 +212,10 @@ impl Document for Approval {
                 _ => Tone::Good,
             };
             let result = match self.dry_run {
-                Some(place) if item.result == Outcome::Approved => format!("approved ({place} dry run)"),
+                Some("server") if item.result == Outcome::Approved => {
+                    "would be approved, the API server agrees".to_owned()
+                }
+                Some(_) if item.result == Outcome::Approved => "would be approved".to_owned(),
                 _ => item.result.word().to_owned(),
             };
             let stage = item.stage.map_or("-", Stage::word);

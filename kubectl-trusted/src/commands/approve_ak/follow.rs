@@ -10,6 +10,7 @@ use cachelib::{Builder, Cache, Cause, Options, Readiness, Running, Source};
 use k8s_openapi::api::apps::v1::Deployment;
 use tokio::time::Instant;
 use trusted_crds::AttestationKey;
+use trusted_crds::health::FIND_OPERATORS;
 use trusted_crds::names::TRUSTEE_DEPLOYMENT;
 
 use super::document::{Approval, End, Item, Outcome};
@@ -58,7 +59,10 @@ pub(crate) async fn follow(
                 let reached = item.stage.map_or("recorded", Stage::word);
                 let why = caches.blindness(item).unwrap_or_else(|| item.message.clone());
                 item.message = format!("stopped at \"{reached}\" after {} s: {why}", limit.as_secs_f64());
-                item.next = Some(format!("kubectl trusted status {} -n {}", item.name, item.namespace));
+                item.next = Some(match item.reason.as_str() {
+                    stage::NOT_ANSWERED => FIND_OPERATORS.to_owned(),
+                    _ => format!("kubectl trusted status {} -n {}", item.name, item.namespace),
+                });
             }
         }
     }

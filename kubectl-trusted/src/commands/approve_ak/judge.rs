@@ -223,16 +223,13 @@ fn bound_by_hand(candidate: &Candidate, rules: &Rules<'_>) -> Option<Refusal> {
     Some(Refusal::new("BoundByHand", message).next(again(candidate, rules, "--replace")))
 }
 
-/// The same command with the flag it lacks.
-fn again(candidate: &Candidate, rules: &Rules<'_>, flag: &str) -> String {
-    let mut command = format!("kubectl trusted approve-ak {} {flag}", candidate.name);
-    if rules.replace {
-        command.push_str(" --replace");
-    }
-    if rules.override_denial {
-        command.push_str(" --override-denial");
-    }
-    format!("{command} -n {}", candidate.namespace)
+/// The same command with the flag it lacks, if any.
+pub(crate) fn again(candidate: &Candidate, rules: &Rules<'_>, flag: &str) -> String {
+    let given = [(rules.replace, "--replace"), (rules.override_denial, "--override-denial")];
+    let given = given.into_iter().filter(|(is_given, _)| *is_given).map(|(_, flag)| flag);
+    let flags = given.chain([flag]).filter(|flag| !flag.is_empty());
+    let flags: String = flags.map(|flag| format!(" {flag}")).collect();
+    format!("kubectl trusted approve-ak {} -n {}{flags}", candidate.name, candidate.namespace)
 }
 
 #[cfg(test)]

@@ -27,6 +27,9 @@ impl Stage {
     }
 }
 
+/// The reason while the operator says nothing.
+pub(crate) const NOT_ANSWERED: &str = "NotReconciled";
+
 /// What Trustee's Deployment says of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Delivery {
@@ -72,9 +75,9 @@ pub(crate) fn standing(key: &AttestationKey, generation: i64, delivery: Delivery
     match answered {
         None => Standing {
             stage: Stage::Recorded,
-            reason: "NotReconciled".to_owned(),
+            reason: NOT_ANSWERED.to_owned(),
             message:
-                "the operator has not answered yet; is it running? kubectl get deployment trusted-operator"
+                "the operator has not answered yet; perhaps none serves this namespace, or it does not run"
                     .to_owned(),
             is_final: false,
         },

@@ -104,7 +104,7 @@ impl Writer {
                 Err(kube::Error::Api(status)) if is_conflict(&status) => {
                     version = self.look_again(candidate).await?;
                 }
-                Err(error) => return Err(self.refusal(candidate, error)),
+                Err(error) => return Err(self.refusal(candidate, &error)),
             }
         }
         Err(Refusal::new(
@@ -132,7 +132,7 @@ impl Writer {
     async fn look_again(&self, candidate: &Candidate) -> Decided<String> {
         let found = match self.timed(self.keys.get(&candidate.name)).await? {
             Ok(found) => found,
-            Err(error) => return Err(self.refusal(candidate, error)),
+            Err(error) => return Err(self.refusal(candidate, &error)),
         };
         let fingerprint =
             PublicKey::from_pem(&found.spec.public_key).ok().map(|key| key.fingerprint().clone());
@@ -148,9 +148,9 @@ impl Writer {
         }
     }
 
-    fn refusal(&self, candidate: &Candidate, error: kube::Error) -> Refusal {
+    fn refusal(&self, candidate: &Candidate, error: &kube::Error) -> Refusal {
         let namespace = &candidate.namespace;
-        if let kube::Error::Api(status) = &error {
+        if let kube::Error::Api(status) = error {
             if status.code == 404 && !status.details.as_ref().is_none_or(|details| details.name.is_empty()) {
                 return changed(candidate);
             }
@@ -166,7 +166,7 @@ impl Writer {
             }
         }
         let attempt = Attempt::on::<AttestationKey>("patch", Some(namespace)).named(&candidate.name);
-        let error = attempt.failed(error, &self.connection);
+        let error = attempt.failed(error, &self.connection.url);
         let message = match &error.why {
             Some(why) => format!("{}: {why}", error.what),
             None => error.what.clone(),

@@ -6,7 +6,7 @@
 use clap::Args;
 
 use super::count::VERBS;
-use super::document::{Breach, Budget, Change};
+use super::document::{Breach, Budget, Change, Kind};
 
 /// The limits of a command line.
 #[derive(Clone, Debug, Default, Args)]
@@ -35,16 +35,6 @@ struct Pattern {
     resource: String,
     group: Option<String>,
     subresource: Option<String>,
-}
-
-/// A counted kind of request, without its code.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Counted<'a> {
-    pub(crate) verb: &'a str,
-    pub(crate) group: &'a str,
-    pub(crate) resource: &'a str,
-    pub(crate) subresource: &'a str,
-    pub(crate) count: u64,
 }
 
 pub(crate) fn parse_max(text: &str) -> Result<Max, String> {
@@ -81,12 +71,12 @@ fn pattern(text: &str) -> Result<Pattern, String> {
 }
 
 impl Max {
-    fn covers(&self, row: &Counted<'_>) -> bool {
-        let verb = self.verb.as_deref().is_none_or(|verb| verb == row.verb);
+    fn covers(&self, kind: &Kind) -> bool {
+        let verb = self.verb.as_deref().is_none_or(|verb| *verb == kind.verb);
         let resource = self.resource.as_ref().is_none_or(|pattern| {
-            pattern.resource == row.resource
-                && pattern.group.as_deref().is_none_or(|group| group == row.group)
-                && pattern.subresource.as_deref().is_none_or(|subresource| subresource == row.subresource)
+            pattern.resource == kind.resource
+                && pattern.group.as_deref().is_none_or(|group| group == kind.group)
+                && pattern.subresource.as_deref().is_none_or(|subresource| subresource == kind.subresource)
         });
         verb && resource
     }
@@ -106,16 +96,19 @@ impl Limits {
         self.max.is_empty() && self.max_total.is_none()
     }
 
-    pub(crate) fn check(&self, rows: &[Counted<'_>]) -> Budget {
-        let total: u64 = rows.iter().map(|row| row.count).sum();
+    /// Judges kinds of requests and how many there were of each.
+    pub(crate) fn check<'a>(&self, counted: impl Iterator<Item = (&'a Kind, u64)>) -> Budget {
+        let counted: Vec<_> = counted.collect();
+        let total: u64 = counted.iter().map(|(_, count)| count).sum();
         let mut breaches = Vec::new();
         if let Some(most) = self.max_total.filter(|most| total > *most) {
             breaches.push(over(&format!("--max-total {most}"), total, most));
         }
         for max in &self.max {
-            let counted: u64 = rows.iter().filter(|row| max.covers(row)).map(|row| row.count).sum();
-            if counted > max.most {
-                breaches.push(over(&max.given, counted, max.most));
+            let covered = counted.iter().filter(|(kind, _)| max.covers(kind));
+            let covered: u64 = covered.map(|(_, count)| count).sum();
+            if covered > max.most {
+                breaches.push(over(&max.given, covered, max.most));
             }
         }
         Budget { ok: breaches.is_empty(), breaches }
@@ -148,16 +141,26 @@ pub(crate) fn increase(most: f64, total: &Change) -> Option<Breach> {
 mod tests {
     use super::*;
 
-    const ROWS: [Counted<'static>; 4] = [
-        Counted { verb: "list", group: "", resource: "secrets", subresource: "", count: 2 },
-        Counted { verb: "get", group: "", resource: "secrets", subresource: "", count: 3 },
-        Counted { verb: "patch", group: "x.io", resource: "machines", subresource: "status", count: 5 },
-        Counted { verb: "patch", group: "y.io", resource: "machines", subresource: "", count: 7 },
+    /// Verb, group, resource, subresource and count.
+    const ROWS: [(&str, &str, &str, &str, u64); 4] = [
+        ("list", "", "secrets", "", 2),
+        ("get", "", "secrets", "", 3),
+        ("patch", "x.io", "machines", "status", 5),
+        ("patch", "y.io", "machines", "", 7),
     ];
+
+    fn checked(limits: &Limits) -> Vec<Breach> {
+        let counted = ROWS.map(|(verb, group, resource, subresource, count)| {
+            let [verb, group, resource, subresource] =
+                [verb, group, resource, subresource].map(str::to_owned);
+            (Kind { verb, group, resource, subresource }, count)
+        });
+        limits.check(counted.iter().map(|(kind, count)| (kind, *count))).breaches
+    }
 
     fn breaches(max: &str) -> Vec<String> {
         let limits = Limits { max: vec![parse_max(max).unwrap()], max_total: None };
-        limits.check(&ROWS).breaches.into_iter().map(|breach| breach.counted).collect()
+        checked(&limits).into_iter().map(|breach| breach.counted).collect()
     }
 
     #[test]
@@ -175,7 +178,7 @@ mod tests {
     #[test]
     fn the_total_is_one_more_limit() {
         let limits = Limits { max: vec![], max_total: Some(16) };
-        assert_eq!(limits.check(&ROWS).breaches[0].message, "17 requests, 1 more than the 16 allowed");
+        assert_eq!(checked(&limits)[0].message, "17 requests, 1 more than the 16 allowed");
     }
 
     #[test]

@@ -4,14 +4,11 @@
 
 use std::collections::BTreeMap;
 
-use super::document::Row;
+use super::document::{Kind, Row};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Key {
-    pub(crate) verb: String,
-    pub(crate) group: String,
-    pub(crate) resource: String,
-    pub(crate) subresource: String,
+    pub(crate) kind: Kind,
     pub(crate) code: u16,
 }
 
@@ -90,15 +87,7 @@ impl Counts {
     }
 
     pub(crate) fn rows(self) -> Vec<Row> {
-        let row = |(key, count): (Key, u64)| Row {
-            verb: key.verb,
-            group: key.group,
-            resource: key.resource,
-            subresource: key.subresource,
-            code: key.code,
-            count,
-        };
-        self.0.into_iter().map(row).collect()
+        self.0.into_iter().map(|(key, count)| Row { kind: key.kind, code: key.code, count }).collect()
     }
 }
 

@@ -8,8 +8,8 @@ use std::io::Read;
 use clap::Args;
 use serde::Deserialize;
 
-use super::budget::{self, Counted, Limits};
-use super::document::{Change, Diff, DiffRow, Side, Snapshot, Source};
+use super::budget::{self, Limits};
+use super::document::{Change, Diff, DiffRow, Kind, Side, Snapshot, Source};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::output::machine::{API_VERSION, Document};
@@ -126,7 +126,7 @@ fn compare(
     let rows = rows(before, after);
     let invalid = judge(before, after, &rows, &mut warnings);
     let total = Change::between(before.total, after.total);
-    let mut budget = limits.check(&counted(before, after, &rows));
+    let mut budget = limits.check(counted(before, after, &rows));
     if let Some(breach) = max_increase.and_then(|most| budget::increase(most, &total)) {
         budget.breaches.push(breach);
         budget.ok = false;
@@ -155,16 +155,6 @@ fn side(file: &str, snapshot: &Snapshot) -> Side {
     }
 }
 
-type Kind<'a> = (&'a str, &'a str, &'a str, &'a str);
-
-fn by_kind(snapshot: &Snapshot) -> BTreeMap<Kind<'_>, u64> {
-    let mut kinds = BTreeMap::new();
-    for row in &snapshot.rows {
-        *kinds.entry((&*row.verb, &*row.group, &*row.resource, &*row.subresource)).or_default() += row.count;
-    }
-    kinds
-}
-
 /// One row for every kind of request on either side, whatever its status codes.
 fn rows(before: &Snapshot, after: &Snapshot) -> Vec<DiffRow> {
     let source = if before.source == after.source {
@@ -172,18 +162,15 @@ fn rows(before: &Snapshot, after: &Snapshot) -> Vec<DiffRow> {
     } else {
         format!("{}/{}", before.source.word(), after.source.word())
     };
-    let mut kinds: BTreeMap<Kind<'_>, (u64, u64)> = BTreeMap::new();
-    for (kind, count) in by_kind(before) {
-        kinds.entry(kind).or_default().0 = count;
+    let mut kinds: BTreeMap<&Kind, (u64, u64)> = BTreeMap::new();
+    for row in &before.rows {
+        kinds.entry(&row.kind).or_default().0 += row.count;
     }
-    for (kind, count) in by_kind(after) {
-        kinds.entry(kind).or_default().1 = count;
+    for row in &after.rows {
+        kinds.entry(&row.kind).or_default().1 += row.count;
     }
-    let row = |((verb, group, resource, subresource), (before, after)): (Kind<'_>, (u64, u64))| DiffRow {
-        verb: verb.to_owned(),
-        group: group.to_owned(),
-        resource: resource.to_owned(),
-        subresource: subresource.to_owned(),
+    let row = |(kind, (before, after)): (&Kind, (u64, u64))| DiffRow {
+        kind: kind.clone(),
         change: Change::between(before, after),
         source: source.clone(),
     };
@@ -195,27 +182,26 @@ fn is_cumulative(before: &Snapshot, after: &Snapshot) -> bool {
     before.source == Source::ApiserverMetrics && after.source == Source::ApiserverMetrics
 }
 
-fn counted<'a>(before: &Snapshot, after: &Snapshot, rows: &'a [DiffRow]) -> Vec<Counted<'a>> {
+fn counted<'a>(
+    before: &Snapshot,
+    after: &Snapshot,
+    rows: &'a [DiffRow],
+) -> impl Iterator<Item = (&'a Kind, u64)> + use<'a> {
     let added = is_cumulative(before, after);
-    let count = |row: &DiffRow| {
-        if added { row.change.after.saturating_sub(row.change.before) } else { row.change.after }
-    };
-    rows.iter()
-        .map(|row| Counted {
-            verb: &row.verb,
-            group: &row.group,
-            resource: &row.resource,
-            subresource: &row.subresource,
-            count: count(row),
-        })
-        .collect()
+    rows.iter().map(move |row| {
+        let change = &row.change;
+        (&row.kind, if added { change.after.saturating_sub(change.before) } else { change.after })
+    })
 }
 
 /// What a reader must know; whether the comparison does not hold.
 fn judge(before: &Snapshot, after: &Snapshot, rows: &[DiffRow], warnings: &mut Vec<String>) -> bool {
-    for (name, snapshot) in [("before", before), ("after", after)] {
-        warnings.extend(snapshot.warnings.iter().map(|warning| format!("{name}: {warning}")));
+    for (name, one, other) in [("before", before, after), ("after", after, before)] {
+        // What holds of both is said once.
+        let alone = one.warnings.iter().filter(|warning| !other.warnings.contains(warning));
+        warnings.extend(alone.map(|warning| format!("{name}: {warning}")));
     }
+    warnings.extend(before.warnings.iter().filter(|warning| after.warnings.contains(warning)).cloned());
     let mut invalid = before.invalid || after.invalid;
     if before.source != after.source {
         warnings.push(format!(

@@ -57,9 +57,9 @@ impl Filter {
     }
 }
 
-/// Requests of one kind and their number.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(crate) struct Row {
+/// What a request was for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub(crate) struct Kind {
     pub(crate) verb: String,
     #[serde(default)]
     pub(crate) group: String,
@@ -68,6 +68,13 @@ pub(crate) struct Row {
     pub(crate) resource: String,
     #[serde(default)]
     pub(crate) subresource: String,
+}
+
+/// Requests of one kind with one answer, and their number.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct Row {
+    #[serde(flatten)]
+    pub(crate) kind: Kind,
     /// The HTTP status; 0 where none was recorded.
     #[serde(default)]
     pub(crate) code: u16,
@@ -162,10 +169,8 @@ fn percent(before: u64, after: u64) -> Option<f64> {
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct DiffRow {
-    pub(crate) verb: String,
-    pub(crate) group: String,
-    pub(crate) resource: String,
-    pub(crate) subresource: String,
+    #[serde(flatten)]
+    pub(crate) kind: Kind,
     #[serde(flatten)]
     pub(crate) change: Change,
     pub(crate) source: String,

@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 
 use super::count::{Key, path_class};
+use super::document::Kind;
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -106,12 +107,7 @@ impl<'a> Event<'a> {
             }
             _ => (String::new(), path_class(&self.request_uri).to_owned(), String::new()),
         };
-        Key {
-            verb: self.verb.to_string(),
-            group,
-            resource,
-            subresource,
-            code: u16::try_from(code).unwrap_or_default(),
-        }
+        let kind = Kind { verb: self.verb.to_string(), group, resource, subresource };
+        Key { kind, code: u16::try_from(code).unwrap_or_default() }
     }
 }

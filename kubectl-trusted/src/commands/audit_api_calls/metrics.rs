@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use super::count::{Counts, Key, audit_verb};
-use super::document::OpenWatches;
+use super::document::{Kind, OpenWatches};
 
 const REQUESTS: &str = "apiserver_request_total";
 const LONG_RUNNING: &str = "apiserver_longrunning_requests";
@@ -55,17 +55,17 @@ impl Scrape {
     fn requests(&mut self, mut labels: BTreeMap<String, String>, value: f64) {
         self.series += 1;
         let mut take = |name: &str| labels.remove(name).unwrap_or_default();
-        let mut key = Key {
+        let mut kind = Kind {
             verb: audit_verb(&take("verb")),
             group: take("group"),
             resource: take("resource"),
             subresource: take("subresource"),
-            code: take("code").parse().unwrap_or_default(),
         };
-        if key.resource.is_empty() && key.subresource.starts_with('/') {
-            key.resource = std::mem::take(&mut key.subresource);
+        if kind.resource.is_empty() && kind.subresource.starts_with('/') {
+            kind.resource = std::mem::take(&mut kind.subresource);
         }
-        self.counts.add(key, count(value));
+        let code = take("code").parse().unwrap_or_default();
+        self.counts.add(Key { kind, code }, count(value));
     }
 
     fn long_running(&mut self, mut labels: BTreeMap<String, String>, value: f64) {
@@ -165,9 +165,9 @@ mod tests {
         ));
         let rows = scrape.counts.rows();
         assert_eq!(rows.len(), 2);
-        assert_eq!((rows[0].resource.as_str(), rows[0].count), ("/readyz", 7));
+        assert_eq!((rows[0].kind.resource.as_str(), rows[0].count), ("/readyz", 7));
         assert_eq!(
-            (rows[1].verb.as_str(), rows[1].subresource.as_str(), rows[1].count),
+            (rows[1].kind.verb.as_str(), rows[1].kind.subresource.as_str(), rows[1].count),
             ("patch", "status", 13)
         );
     }
@@ -195,6 +195,6 @@ mod tests {
         }
         assert_eq!(scrape.malformed, 5);
         let rows = scrape.counts.rows();
-        assert_eq!((rows.len(), rows[0].resource.as_str()), (1, "a\"},\\b"));
+        assert_eq!((rows.len(), rows[0].kind.resource.as_str()), (1, "a\"},\\b"));
     }
 }

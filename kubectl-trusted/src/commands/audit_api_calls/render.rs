@@ -115,7 +115,7 @@ fn verbs(text: &mut Text, rows: &[Row]) {
     }
     let mut verbs = BTreeMap::<&str, (u64, u64)>::new();
     for row in rows {
-        let verb = verbs.entry(&row.verb).or_default();
+        let verb = verbs.entry(&row.kind.verb).or_default();
         verb.0 += row.count;
         verb.1 += if row.code >= 400 { row.count } else { 0 };
     }
@@ -135,7 +135,7 @@ fn busiest(text: &mut Text, rows: &[Row]) {
     if rows.is_empty() {
         return;
     }
-    let named = Names::of(rows.iter().map(|row| (row.group.as_str(), row.resource.as_str())));
+    let named = Names::of(rows.iter().map(|row| (row.kind.group.as_str(), row.kind.resource.as_str())));
     let mut rows: Vec<_> = rows.iter().collect();
     rows.sort_by_key(|row| (std::cmp::Reverse(row.count), *row));
     let mut table = Table::new(&[
@@ -146,8 +146,8 @@ fn busiest(text: &mut Text, rows: &[Row]) {
     ]);
     for row in rows.iter().take(MOST_ROWS) {
         let code = Span::new(row.code.to_string(), if row.code >= 400 { Tone::Warn } else { Tone::Plain });
-        let resource = named.name(&row.group, &row.resource, &row.subresource);
-        table.row(vec![row.verb.as_str().into(), resource.into(), code, row.count.into()]);
+        let resource = named.name(&row.kind.group, &row.kind.resource, &row.kind.subresource);
+        table.row(vec![row.kind.verb.as_str().into(), resource.into(), code, row.count.into()]);
     }
     text.blank();
     text.table(table);
@@ -233,7 +233,7 @@ fn percent(change: &Change) -> String {
 fn changes_by_verb(rows: &[DiffRow]) -> Vec<(String, Change)> {
     let mut verbs = BTreeMap::<&str, (u64, u64)>::new();
     for row in rows {
-        let verb = verbs.entry(&row.verb).or_default();
+        let verb = verbs.entry(&row.kind.verb).or_default();
         verb.0 += row.change.before;
         verb.1 += row.change.after;
     }
@@ -242,17 +242,15 @@ fn changes_by_verb(rows: &[DiffRow]) -> Vec<(String, Change)> {
     verbs.into_iter().map(change).collect()
 }
 
-/// The kinds of request, the largest change first. Of counters only those that moved: most never do.
+/// The kinds of request whose number changed, the largest change first.
 fn changed_rows(text: &mut Text, diff: &Diff) {
-    let of_counters = diff.before.source == Source::ApiserverMetrics;
-    let named = Names::of(diff.rows.iter().map(|row| (row.group.as_str(), row.resource.as_str())));
-    let (mut shown, hidden): (Vec<_>, Vec<_>) =
-        diff.rows.iter().partition(|row| !of_counters || row.change.delta != 0);
+    let named = Names::of(diff.rows.iter().map(|row| (row.kind.group.as_str(), row.kind.resource.as_str())));
+    let (mut shown, hidden): (Vec<_>, Vec<_>) = diff.rows.iter().partition(|row| row.change.delta != 0);
     shown.sort_by_key(|row| {
         (
             std::cmp::Reverse(row.change.delta.unsigned_abs()),
             std::cmp::Reverse(row.change.before),
-            &row.resource,
+            &row.kind.resource,
         )
     });
     let mut table = Table::new(&[
@@ -264,9 +262,11 @@ fn changed_rows(text: &mut Text, diff: &Diff) {
         ("PERCENT", Align::Right),
     ]);
     for row in shown {
-        let mut cells =
-            change_row(named.name(&row.group, &row.resource, &row.subresource).into(), &row.change);
-        cells.insert(0, row.verb.as_str().into());
+        let mut cells = change_row(
+            named.name(&row.kind.group, &row.kind.resource, &row.kind.subresource).into(),
+            &row.change,
+        );
+        cells.insert(0, row.kind.verb.as_str().into());
         table.row(cells);
     }
     if !table.is_empty() {

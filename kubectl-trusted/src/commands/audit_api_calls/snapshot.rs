@@ -11,7 +11,7 @@ use futures::AsyncBufReadExt;
 use futures::TryStreamExt;
 use jiff::Timestamp;
 
-use super::budget::{Counted, Limits};
+use super::budget::Limits;
 use super::document::{Filter, Instance, Snapshot, Source, Window};
 use super::lines::{self, Line};
 use super::metrics::Scrape;
@@ -63,7 +63,7 @@ pub(crate) async fn run(session: &mut Session, args: SnapshotArgs) -> Result<Exi
         from_audit_logs(session, &args).await?
     };
     if !args.limits.is_empty() {
-        snapshot.budget = Some(args.limits.check(&snapshot.counted()));
+        snapshot.budget = Some(args.limits.check(snapshot.rows.iter().map(|row| (&row.kind, row.count))));
     }
     match &args.out {
         Some(file) => {
@@ -86,19 +86,6 @@ pub(crate) async fn run(session: &mut Session, args: SnapshotArgs) -> Result<Exi
 }
 
 impl Snapshot {
-    pub(crate) fn counted(&self) -> Vec<Counted<'_>> {
-        self.rows
-            .iter()
-            .map(|row| Counted {
-                verb: &row.verb,
-                group: &row.group,
-                resource: &row.resource,
-                subresource: &row.subresource,
-                count: row.count,
-            })
-            .collect()
-    }
-
     fn exit(&self) -> Exit {
         match &self.budget {
             _ if self.invalid => Exit::Incomplete,
@@ -232,7 +219,7 @@ fn warn(tally: &Tally, filter: &Filter, warnings: &mut Vec<String>) -> bool {
 }
 
 async fn from_metrics(session: &mut Session, api_group: Option<String>) -> Result<Snapshot> {
-    let connection = session.connect().await.map_err(|error| match &session.connection.user {
+    let connection = session.connection.connect().await.map_err(|error| match &session.connection.user {
         Some(_) if error.class == Class::Kubeconfig => error.next(
             "without --audit-log, --user is a user of the kubeconfig; the metrics do not tell clients apart",
         ),
@@ -270,7 +257,7 @@ async fn scrape(connection: &Connection, api_group: Option<&str>) -> Result<Scra
         Error::new(Class::Server, "The request for /metrics cannot be made").why(error.to_string())
     })?;
     let answer = connection.client.request_stream(request).await.map_err(|error| {
-        let error = attempt.failed(error, connection);
+        let error = attempt.failed(&error, &connection.url);
         match error.class {
             Class::Forbidden => error.next(
                 "ask for the Role of auditors, which allows get on the non-resource URL /metrics \

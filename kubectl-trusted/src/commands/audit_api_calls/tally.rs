@@ -180,8 +180,8 @@ impl Tally {
     /// Watches that had started and not ended when the log ended.
     pub(crate) fn open_watches(&self) -> Vec<OpenWatches> {
         let mut open = BTreeMap::<(&str, &str), u64>::new();
-        for key in self.open.values().filter(|key| key.verb == "watch") {
-            *open.entry((&key.group, &key.resource)).or_default() += 1;
+        for key in self.open.values().filter(|key| key.kind.verb == "watch") {
+            *open.entry((&key.kind.group, &key.kind.resource)).or_default() += 1;
         }
         let watches = |((group, resource), count): ((&str, &str), u64)| OpenWatches {
             group: group.to_owned(),

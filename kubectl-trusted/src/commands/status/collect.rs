@@ -105,6 +105,16 @@ fn not_installed(outcomes: [&Option<Error>; 4]) -> Result<()> {
 }
 
 impl Seen {
+    /// Everything may be seen, and there is nothing.
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.incomplete.is_empty()
+            && self.unreadable.is_empty()
+            && self.clusters.as_ref().is_none_or(Vec::is_empty)
+            && self.machines.as_ref().is_none_or(Vec::is_empty)
+            && self.attestation_keys.as_ref().is_none_or(Vec::is_empty)
+            && self.approved_images.as_ref().is_none_or(Vec::is_empty)
+    }
+
     /// What may not be seen is noted; a server that does not answer at all ends the command.
     fn take<K: Cached>(&mut self, answer: Answer<K>) -> Result<Option<Vec<K>>> {
         match answer.listed {

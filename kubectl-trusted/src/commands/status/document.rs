@@ -13,6 +13,7 @@ use trusted_crds::names::TRUSTEE_DEPLOYMENT;
 use super::collect::{Incomplete, Seen};
 use super::rows::{self, ClusterRow, ImageRow, KeyRow, Lookup, MachineRow};
 use crate::error::{Class, Error, Result};
+use crate::next;
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -72,11 +73,7 @@ pub(crate) fn of(seen: &Seen, namespace: Option<&str>, flags: &str, now: Timesta
     }
     status.add_unreadable(seen);
     status.reasons.sort_by(|one, other| (one.level, &one.object).cmp(&(other.level, &other.object)));
-    for reason in &mut status.reasons {
-        if reason.next.starts_with("kubectl ") {
-            reason.next.push_str(flags);
-        }
-    }
+    status.repeat(flags);
     status
 }
 
@@ -132,6 +129,15 @@ impl Status {
         self.approved_images.extend(images.map(|image| rows::image(image)));
     }
 
+    /// Suggested commands reach the same cluster as this one did, as the same person.
+    fn repeat(&mut self, flags: &str) {
+        for reason in &mut self.reasons {
+            next::repeat(&mut reason.next, flags);
+            reason.choices.iter_mut().for_each(|choice| next::repeat(&mut choice.command, flags));
+        }
+        self.incomplete.iter_mut().for_each(|incomplete| next::repeat(&mut incomplete.check, flags));
+    }
+
     fn nothing_anywhere(&mut self) {
         self.verdict = Verdict::Unknown;
         if !self.hidden.clusters {
@@ -140,15 +146,10 @@ impl Status {
                 namespace: String::new(),
                 name: "all namespaces".to_owned(),
             };
-            self.reasons.push(Finding {
-                level: Level::Info,
-                object,
-                reason: "NoCluster".to_owned(),
-                message: "there is no TrustedExecutionCluster in any namespace, so there is nothing to judge"
-                    .to_owned(),
-                since: None,
-                next: "kubectl explain trustedexecutioncluster.spec".to_owned(),
-            });
+            let message =
+                "there is no TrustedExecutionCluster in any namespace, so there is nothing to judge";
+            let next = "kubectl explain trustedexecutioncluster.spec";
+            self.reasons.push(Finding::new(Level::Info, object, "NoCluster", message, next));
         }
     }
 
@@ -161,14 +162,9 @@ impl Status {
                 name: unreadable.key.name.clone(),
             };
             self.verdict = self.verdict.max(Verdict::Degraded);
-            self.reasons.push(Finding {
-                level: Level::Warning,
-                reason: "Unreadable".to_owned(),
-                message: format!("the object is not of the form this version knows: {}", unreadable.problem),
-                since: None,
-                next: "kubectl trusted --version".to_owned(),
-                object,
-            });
+            let message = format!("the object is not of the form this version knows: {}", unreadable.problem);
+            let next = "kubectl trusted --version";
+            self.reasons.push(Finding::new(Level::Warning, object, "Unreadable", message, next));
         }
     }
 

@@ -98,7 +98,7 @@ fn a_denial_stands_until_it_is_overridden() {
     let denied = Candidate { approval: Some(approval(Decision::Denied, own)), ..candidate() };
     let Plan::Refuse(refusal) = judge(&denied, &rules(&[])) else { panic!("a denied key was not refused") };
     assert_eq!(refusal.message, "ann denied this key (lost)");
-    assert_eq!(refusal.next.unwrap(), "kubectl trusted approve-ak k --override-denial -n ns");
+    assert_eq!(refusal.next.unwrap(), "kubectl trusted approve-ak k -n ns --override-denial");
     assert_eq!(verdict(&denied, &Rules { override_denial: true, ..rules(&[]) }), "approve");
 }
 

@@ -11,10 +11,7 @@ fn at(minute: i32) -> Option<Timestamp> {
 
 fn snapshot(source: Source, rows: &[(&str, &str, u16, u64)]) -> Snapshot {
     let row = |(verb, resource, code, count): &(&str, &str, u16, u64)| Row {
-        verb: (*verb).into(),
-        group: String::new(),
-        resource: (*resource).into(),
-        subresource: String::new(),
+        kind: Kind { verb: (*verb).into(), resource: (*resource).into(), ..Kind::default() },
         code: *code,
         count: *count,
     };
@@ -58,7 +55,7 @@ fn rows_of_both_sides_meet_whatever_their_codes() {
     let shown: Vec<_> = diff
         .rows
         .iter()
-        .map(|row| (&*row.verb, &*row.resource, row.change.before, row.change.after))
+        .map(|row| (&*row.kind.verb, &*row.kind.resource, row.change.before, row.change.after))
         .collect();
     assert_eq!(shown, [("get", "secrets", 10, 1), ("list", "pods", 4, 0), ("watch", "pods", 0, 2)]);
     assert_eq!(diff.total, Change::between(14, 3));

@@ -144,7 +144,7 @@ fn non_resource_requests_have_a_row_per_path_class() {
         .replace("\"objectRef\"", "\"ignored\"")
         .replace("/api/v1/pods", "/openapi/v3?hash=1");
     let rows = tally(&[line]).into_counts().rows();
-    assert_eq!((rows[0].resource.as_str(), rows[0].verb.as_str()), ("/openapi", "get"));
+    assert_eq!((rows[0].kind.resource.as_str(), rows[0].kind.verb.as_str()), ("/openapi", "get"));
 }
 
 /// The stages that one request leaves in a log, in order.

@@ -150,7 +150,13 @@ impl Demo<'_> {
 
         shell.say("And what did that approval cost the API server, by the API server's own audit log?");
         shell.run(&self.snapshot("after.json"), &[0]).await?;
-        shell.run("kubectl trusted audit-api-calls diff before.json after.json", &[0]).await
+        shell.run("kubectl trusted audit-api-calls diff before.json after.json", &[0]).await?;
+        shell.say(
+            "The GETs are of the lease, by which one operator leads, and of version and kinds at the start. One \
+             failure is the lease that was not there yet; the new one is a dry run: before it acts on an \
+             approval, the operator makes sure that a forged one is refused.",
+        );
+        Ok(())
     }
 
     fn snapshot(&self, file: &str) -> String {
@@ -255,7 +261,10 @@ impl Report {
         let requests = requests.as_ref().map_or(
             "The operator's requests were not counted, since there is no audit log.".to_owned(),
             |RequestCounts { get, list, watch, write }| {
-                format!("The operator sent {get} GET, {list} LIST, {watch} WATCH and {write} writes.")
+                format!(
+                    "Leaving out its lease, its events and its checks of rights and policies, the operator sent {get} \
+                     GET, {list} LIST, {watch} WATCH and {write} writes."
+                )
             },
         );
         format!(
