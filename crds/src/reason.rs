@@ -41,10 +41,10 @@ pub const KEY_CREATED: &str = "KeyCreated";
 pub const KEY_ADOPTED: &str = "KeyAdopted";
 /// Another Machine with this id is served.
 pub const DUPLICATE_ID: &str = "DuplicateId";
-/// A Secret with the name of the disk key exists and is not ours.
-pub const FOREIGN_SECRET: &str = "ForeignSecret";
 
 // KeyReady and Approved
+/// A Secret with the name of the disk key, or of the binding, exists and is not ours.
+pub const FOREIGN_SECRET: &str = "ForeignSecret";
 /// No TrustedExecutionCluster is served in this namespace.
 pub const AWAITING_CLUSTER: &str = "AwaitingCluster";
 

@@ -5,6 +5,7 @@ use super::{
     told, unanswered,
 };
 use crate::condition::{APPROVED, has_status};
+use crate::names::{binding_secret, binding_secret_without_machine, is_machine_id};
 use crate::{AttestationKey, Condition, Decision, Fingerprint, HasConditions, KeyState, Status, reason};
 
 pub(super) fn judge(context: &mut Context<'_, '_>) {
@@ -75,6 +76,11 @@ fn refused(context: &mut Context<'_, '_>, key: &AttestationKey, approved: &Condi
             // Shows both keys side by side and changes nothing.
             approve(" --dry-run=client"),
         ),
+        reason::FOREIGN_SECRET => (
+            Level::Warning,
+            "the key is not trusted, since a Secret that is not the operator's has the name of its binding",
+            format!("kubectl describe secret {} -n {namespace}", binding_secret_of(key)),
+        ),
         reason::APPROVAL_MISMATCH => {
             (Level::Warning, "the approval is of another key than this one, so it has no effect", approve(""))
         }
@@ -98,6 +104,14 @@ fn refused(context: &mut Context<'_, '_>, key: &AttestationKey, approved: &Condi
     let finding = Finding::new(level, object, &approved.reason, message, next).since(began);
     let finding = if approved.reason == reason::CONFLICT { ways_out(context, key, finding) } else { finding };
     context.found(finding);
+}
+
+fn binding_secret_of(key: &AttestationKey) -> String {
+    match (key.spec.uuid.as_deref().filter(|uuid| is_machine_id(uuid)), fingerprint(key)) {
+        (Some(id), _) => binding_secret(id),
+        (None, Some(fingerprint)) => binding_secret_without_machine(&fingerprint),
+        (None, None) => String::new(),
+    }
 }
 
 fn delete(object: &Subject) -> String {

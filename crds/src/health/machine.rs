@@ -55,7 +55,7 @@ fn no_disk_key(context: &mut Context<'_, '_>, machine: &Machine, ready: &Conditi
         }
         reason::FOREIGN_SECRET => (
             "the machine has no disk key, since a Secret that is not the operator's has its name",
-            format!("kubectl get secret {} -n {namespace} -o yaml", disk_key_secret(id)),
+            format!("kubectl describe secret {} -n {namespace}", disk_key_secret(id)),
         ),
         // Said once for the namespace.
         reason::AWAITING_CLUSTER => return,

@@ -86,11 +86,12 @@ fn judge_unbound(
         Some(binding) if approved && may_be_displaced(binding, situation) => {
             Judged::new(Row::Displaces, by_hand()).wanting(Wants::Displace)
         }
+        Some(Binding { fingerprint: None, secret, .. }) => in_the_way(secret, fingerprint, situation),
         // These say more than Conflict would, and refuse as well.
         Some(_) if [Some(reason::SUPERSEDED), Some(reason::WITHDRAWN)].contains(&key.reason.as_deref()) => {
             Judged::unchanged(Row::Taken)
         }
-        Some(binding) => Judged::new(Row::Taken, taken(binding)),
+        Some(Binding { fingerprint: Some(held), .. }) => Judged::new(Row::Taken, taken(held)),
         None if approved => Judged::new(Row::ByHand, by_hand()).wanting(Wants::Bind { by_hand: true }),
         None => judge_without_approval(key, fingerprint, cluster, situation),
     }
@@ -214,18 +215,27 @@ fn bound_elsewhere(other: &Binding) -> Judged {
     Judged::new(Row::BoundElsewhere, Verdict::no(reason::CONFLICT, message))
 }
 
-fn taken(binding: &Binding) -> Verdict {
-    let message = match &binding.fingerprint {
-        Some(held) => format!(
-            "the machine is bound to another key, {held}; to trust this one instead run `kubectl trusted \
-             approve-ak`, with --replace if a person chose the other"
-        ),
-        None => format!(
-            "Secret {} exists but is not managed by trusted-operator; it is left untouched. Rename or delete it",
-            binding.secret
-        ),
-    };
+fn taken(held: &Fingerprint) -> Verdict {
+    let message = format!(
+        "the machine is bound to another key, {held}; to trust this one instead run `kubectl trusted approve-ak`, with \
+         --replace if a person chose the other"
+    );
     Verdict::no(reason::CONFLICT, message)
+}
+
+/// A Secret that is not ours has the name. It refuses nothing: with the Secret the obstacle is gone. What this key was
+/// told before stays on record all the same.
+fn in_the_way(secret: &str, fingerprint: &Fingerprint, situation: &Situation) -> Judged {
+    if !situation.is_approved_by_hand(fingerprint)
+        && told_before(fingerprint, situation, &[reason::MANUALLY_APPROVED]).is_some()
+    {
+        return withdrawn(Row::Taken);
+    }
+    let so_far = refusal(fingerprint, situation).map_or(reason::FOREIGN_SECRET, |(reason, _)| reason);
+    let message = format!(
+        "Secret {secret} exists but is not managed by trusted-operator; it is left untouched. Rename or delete it"
+    );
+    Judged::new(Row::Taken, Verdict::no(so_far, message))
 }
 
 fn unprotected(reason: &'static str) -> Verdict {

@@ -250,10 +250,27 @@ fn row_8_a_second_key_is_a_conflict_and_hand_never_displaces_hand() {
     for says_more in [reason::SUPERSEDED, reason::WITHDRAWN] {
         expect(&bound(vec![refused(2, says_more), key(1)], binding(1)), Row::Taken, None, &KEEP);
     }
-    let foreign = Binding { fingerprint: None, ..binding(1) };
-    expect(&bound(vec![approved(2)], foreign), Row::Taken, outcome, &KEEP);
     let leaving = Binding { owner: BindingOwner::Leaving, ..binding(1) };
     expect(&bound(vec![key(2)], leaving), Row::Unsettled, None, &KEEP);
+}
+
+#[test]
+fn row_8_a_foreign_secret_is_an_obstacle_and_no_refusal() {
+    let foreign = || Binding { fingerprint: None, ..binding(1) };
+    let outcome = Some((false, reason::FOREIGN_SECRET));
+    for key in [key(2), approved(2), refused(2, reason::FOREIGN_SECRET), refused(2, reason::MACHINE_CREATED)]
+    {
+        expect(&bound(vec![key], foreign()), Row::Taken, outcome, &KEEP);
+    }
+    // Neither it nor an approval without effect washes off a refusal.
+    for reason in [reason::CONFLICT, reason::SUPERSEDED, reason::WITHDRAWN] {
+        expect(&bound(vec![refused(2, reason)], foreign()), Row::Taken, Some((false, reason)), &KEEP);
+    }
+    let withdrawn = Some((false, reason::WITHDRAWN));
+    expect(&bound(vec![refused(2, reason::MANUALLY_APPROVED)], foreign()), Row::Taken, withdrawn, &KEEP);
+    let freed = with(vec![refused(2, reason::FOREIGN_SECRET)]);
+    let trusted = Some((true, reason::MACHINE_CREATED));
+    expect(&freed, Row::First, trusted, &BindingStep::Bind { key: 0, by_hand: false });
 }
 
 #[test]
