@@ -165,6 +165,8 @@ pub struct Counts {
     pub machines: usize,
     /// Machines with a disk key and a trusted attestation key, both delivered to Trustee.
     pub machines_served: usize,
+    /// Machines whose keys are in a rollout of Trustee that is under way; those it had before are served meanwhile.
+    pub machines_rolling_out: usize,
     pub attestation_keys: KeyCounts,
     pub approved_images: usize,
     pub approved_images_committed: usize,
@@ -292,16 +294,21 @@ impl<'v, 'a> Context<'v, 'a> {
 
     fn counts(&self) -> Counts {
         let machines = || self.view.machines.iter().flatten();
-        let served = |machine: &&&Machine| {
-            let delivered = self.delivered.as_ref();
-            machine::is_ready(machine)
-                && delivered.is_some_and(|delivered| is_machine_delivered(delivered, machine))
+        let given = self.delivered.as_ref();
+        let mounted = |machine: &&&Machine| {
+            machine::is_ready(machine) && given.is_some_and(|given| machine::is_mounted(given, machine))
+        };
+        let mounted = machines().filter(mounted).count();
+        let (machines_served, machines_rolling_out) = match given {
+            Some(Delivered { rolled_out: false, .. }) => (0, mounted),
+            _ => (mounted, 0),
         };
         let images = || self.view.approved_images.iter().flatten();
         Counts {
             clusters: self.view.clusters.as_ref().map_or(0, Vec::len),
             machines: machines().count(),
-            machines_served: machines().filter(served).count(),
+            machines_served,
+            machines_rolling_out,
             attestation_keys: KeyCounts::of(self.view.attestation_keys.iter().flatten().copied()),
             approved_images: images().count(),
             approved_images_committed: images().filter(|image| image::is_committed(image)).count(),

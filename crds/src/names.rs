@@ -73,7 +73,7 @@ pub fn disk_key_secret(id: &str) -> String {
 
 /// The machine whose disk key a Secret of this name holds: the inverse of [`disk_key_secret`].
 pub fn machine_of_disk_key(secret: &str) -> Option<&str> {
-    secret.strip_prefix(DISK_KEY_PREFIX).filter(|id| is_machine_id(id))
+    secret.strip_prefix(DISK_KEY_PREFIX).filter(|id| is_label(id))
 }
 
 /// Secret that records which key the machine `id` is bound to.
@@ -83,7 +83,7 @@ pub fn binding_secret(id: &str) -> String {
 
 /// The machine whose binding a Secret of this name is: the inverse of [`binding_secret`].
 pub fn machine_of_binding(secret: &str) -> Option<&str> {
-    secret.strip_prefix(BINDING_PREFIX).filter(|id| is_machine_id(id))
+    secret.strip_prefix(BINDING_PREFIX).filter(|id| is_label(id))
 }
 
 /// Secret that records a trusted key that belongs to no machine. With 70 characters it is longer than any
@@ -110,7 +110,7 @@ pub fn is_reserved(secret: &str) -> bool {
 }
 
 /// Whether `id` is an RFC 1123 label, which every machine id is.
-pub fn is_machine_id(id: &str) -> bool {
+pub fn is_label(id: &str) -> bool {
     let inner = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-';
     let outer = |c: Option<&u8>| c.is_some_and(|c| *c != b'-');
     let bytes = id.as_bytes();
@@ -125,11 +125,11 @@ mod tests {
     fn machine_ids_are_rfc_1123_labels() {
         let longest = "a".repeat(63);
         for good in ["a", "0", "a-b", "5f0c1a9e-6d0e-4f0f-8c4b-0a6f6d2b9a11", &longest] {
-            assert!(is_machine_id(good), "{good} is an id");
+            assert!(is_label(good), "{good} is an id");
         }
         let too_long = "a".repeat(64);
         for bad in ["", "-", "-a", "a-", "A", "a.b", "a_b", "a b", "é", "a\n", &too_long] {
-            assert!(!is_machine_id(bad), "{bad:?} is no id");
+            assert!(!is_label(bad), "{bad:?} is no id");
         }
     }
 
@@ -139,7 +139,7 @@ mod tests {
         let without = binding_secret_without_machine(&fingerprint);
         assert_eq!(without, format!("ak-fp-{}", "0".repeat(64)));
         let id = without.strip_prefix("ak-").unwrap();
-        assert!(!is_machine_id(id), "no machine id leads to the Secret of a key without machine");
+        assert!(!is_label(id), "no machine id leads to the Secret of a key without machine");
         assert_eq!(disk_key_secret("m"), "luks-m");
         assert_eq!(binding_secret("m"), "ak-m");
     }

@@ -12,6 +12,7 @@ use std::time::Duration;
 use clap::Args;
 use http::header::{HeaderValue, USER_AGENT};
 use kube::{Client, Config};
+use trusted_crds::names;
 
 use crate::error::{Attempt, Class, Error, Result};
 use crate::next;
@@ -29,7 +30,7 @@ const LONGEST_CONNECT: Duration = Duration::from_secs(10);
 #[command(next_help_heading = "Connection (as kubectl)")]
 pub(crate) struct ConnectionArgs {
     /// Namespace; without it that of the context, else "default"
-    #[arg(short, long, global = true, value_name = "NAMESPACE", conflicts_with = "all_namespaces")]
+    #[arg(short, long, global = true, value_name = "NAMESPACE", conflicts_with = "all_namespaces", value_parser = namespace)]
     pub(crate) namespace: Option<String>,
 
     /// All namespaces. Taken in any place, so that the verbs without it can say so; `status` alone offers it.
@@ -97,6 +98,15 @@ pub(crate) struct ConnectionArgs {
     pub(crate) tls_server_name: Option<String>,
 }
 
+/// A name that a namespace can have, or none: another one would lead to a path that the API server does not know.
+fn namespace(text: &str) -> std::result::Result<String, String> {
+    if text.is_empty() || names::is_label(text) {
+        return Ok(text.to_owned());
+    }
+    Err("a namespace has at most 63 lower-case letters, digits and hyphens, and none of these at its ends"
+        .to_owned())
+}
+
 /// A client and what messages need to know about it.
 #[derive(Clone)]
 pub(crate) struct Connection {
@@ -112,7 +122,9 @@ impl ConnectionArgs {
     pub(crate) async fn connect(&self) -> Result<Connection> {
         let config = self.config().await?;
         let url = config.cluster_url.to_string();
-        let namespace = self.namespace.clone().unwrap_or_else(|| config.default_namespace.clone());
+        // `-n "$UNSET"` asks for nothing, as with kubectl.
+        let given = self.namespace.clone().filter(|namespace| !namespace.is_empty());
+        let namespace = given.unwrap_or_else(|| config.default_namespace.clone());
         let request_timeout = Some(self.request_timeout).filter(|limit| !limit.is_zero());
         let building = tokio::task::spawn_blocking(move || Client::try_from(config));
         let client = match building.await {

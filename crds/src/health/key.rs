@@ -5,7 +5,7 @@ use super::{
     told, unanswered,
 };
 use crate::condition::{APPROVED, has_status};
-use crate::names::{binding_secret, binding_secret_without_machine, is_machine_id};
+use crate::names::{binding_secret, binding_secret_without_machine, is_label};
 use crate::{AttestationKey, Condition, Decision, Fingerprint, HasConditions, KeyState, Status, reason};
 
 pub(super) fn judge(context: &mut Context<'_, '_>) {
@@ -107,7 +107,7 @@ fn refused(context: &mut Context<'_, '_>, key: &AttestationKey, approved: &Condi
 }
 
 fn binding_secret_of(key: &AttestationKey) -> String {
-    match (key.spec.uuid.as_deref().filter(|uuid| is_machine_id(uuid)), fingerprint(key)) {
+    match (key.spec.uuid.as_deref().filter(|uuid| is_label(uuid)), fingerprint(key)) {
         (Some(id), _) => binding_secret(id),
         (None, Some(fingerprint)) => binding_secret_without_machine(&fingerprint),
         (None, None) => String::new(),

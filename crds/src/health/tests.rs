@@ -151,6 +151,15 @@ fn all_well_is_healthy_without_a_word() {
 }
 
 #[test]
+fn during_a_rollout_machines_are_counted_apart() {
+    let mut scene = Scene::good();
+    let status = scene.trustee.as_mut().and_then(|trustee| trustee.status.as_mut()).unwrap();
+    status.replicas = Some(2);
+    let counts = scene.assess().counts;
+    assert_eq!((counts.machines_served, counts.machines_rolling_out), (0, 1));
+}
+
+#[test]
 fn conditions_of_the_cluster() {
     let rows: [(Says<'_>, Verdict, Level); 9] = [
         (("Installed", "False", "Installing", 10), Verdict::Degraded, Level::Warning),

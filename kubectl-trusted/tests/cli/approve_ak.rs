@@ -236,7 +236,7 @@ async fn policy_and_rights_refuse_in_different_words() {
     assert!(editor["message"].as_str().unwrap().contains("verb approve"), "{editor}");
     let viewer = item(&scene.user("viewer").run(&arguments).await.exits(1));
     assert_eq!((&viewer["result"], &viewer["reason"]), (&json!("failed"), &json!("Forbidden")));
-    assert!(viewer["next"].as_str().unwrap().contains("right to patch attestationkeys"), "{viewer}");
+    assert!(viewer["next"].as_str().unwrap().contains("Role trusted-approver"), "{viewer}");
     let nobody = scene.user("nobody").run(&arguments).await.exits(1);
     assert_eq!(nobody.json()["error"]["reason"], "Forbidden");
     assert_eq!(scene.decision("k").await, None);

@@ -106,6 +106,7 @@ async fn what_cannot_be_understood_is_a_usage_error() {
         &["status", "-o", "xml"][..],
         &["status", "--nonsense"],
         &["status", "-n", "a", "-A"],
+        &["status", "-n", "no/such"],
         &["status", "--request-timeout", "5"],
         &["statsu"],
         &[],
@@ -244,6 +245,8 @@ async fn flags_work_on_either_side_and_impersonation_reaches_the_server() {
     let member = admin.run(&["status", "--as", nobody, "--as-group", "system:masters"]).await.exits(4);
     assert!(!member.stdout.contains("Not visible"), "{}", member.stdout);
     admin.run(&["status", "--as-group", "system:masters"]).await.exits(2);
+    let unset = admin.run(&["status", "-n", ""]).await.exits(4);
+    assert!(unset.stdout.contains(&format!("namespace {name}")), "that of the context: {}", unset.stdout);
 }
 
 #[tokio::test]

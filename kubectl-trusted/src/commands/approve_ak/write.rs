@@ -171,12 +171,19 @@ impl Writer {
             Some(why) => format!("{}: {why}", error.what),
             None => error.what.clone(),
         };
-        Refusal { reason: error.class.word(), message, next: error.next }
+        let next = match error.class {
+            Class::Forbidden => Some(format!(
+                "ask an administrator for the Role trusted-approver in namespace {namespace} (deploy/rbac)"
+            )),
+            _ => error.next,
+        };
+        Refusal { reason: error.class.word(), message, next }
     }
 }
 
 fn changed(candidate: &Candidate) -> Refusal {
-    Refusal::new("Changed", "the AttestationKey is not the one that was shown any more; nothing was approved")
+    Refusal::new("Changed", "the AttestationKey has changed since it was shown: somebody decided on it meanwhile, or it was replaced; nothing was \
+         approved by this")
         .next(format!("kubectl trusted approve-ak {} -n {}", candidate.name, candidate.namespace))
 }
 

@@ -226,6 +226,11 @@ fn judge(before: &Snapshot, after: &Snapshot, rows: &[DiffRow], warnings: &mut V
         warnings.push("the sides differ in the API groups they count".to_owned());
         invalid = true;
     }
+    if before.window.to.zip(after.window.to).is_some_and(|(before, after)| before > after) {
+        warnings.push(
+            "the snapshot before is of a later time than the one after: are the two swapped?".to_owned(),
+        );
+    }
     if is_cumulative(before, after) {
         invalid |= judge_counters(before, after, rows, warnings);
     } else {
@@ -251,9 +256,6 @@ fn judge_counters(before: &Snapshot, after: &Snapshot, rows: &[DiffRow], warning
             "{fallen} counters fell, which a counter never does: the two are not of one server"
         ));
         invalid = true;
-    }
-    if before.window.to.zip(after.window.to).is_some_and(|(before, after)| before > after) {
-        warnings.push("the snapshot before was taken later than the one after".to_owned());
     }
     invalid
 }

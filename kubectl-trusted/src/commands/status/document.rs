@@ -204,6 +204,7 @@ fn add_counts(sum: &mut Counts, more: Counts) {
     sum.clusters += more.clusters;
     sum.machines += more.machines;
     sum.machines_served += more.machines_served;
+    sum.machines_rolling_out += more.machines_rolling_out;
     sum.attestation_keys.trusted += more.attestation_keys.trusted;
     sum.attestation_keys.pending += more.attestation_keys.pending;
     sum.attestation_keys.refused += more.attestation_keys.refused;

@@ -63,7 +63,11 @@ fn counts(status: &Status) -> Vec<String> {
     let counts = &status.counts;
     let mut parts = Vec::new();
     if counts.machines > 0 {
-        parts.push(format!("{} of {} machines served", counts.machines_served, counts.machines));
+        let rolling_out = match counts.machines_rolling_out {
+            0 => String::new(),
+            machines => format!(" ({machines} in the rollout of Trustee that is under way)"),
+        };
+        parts.push(format!("{} of {} machines served{rolling_out}", counts.machines_served, counts.machines));
     }
     let keys = counts.attestation_keys;
     if !status.attestation_keys.is_empty() {

@@ -40,7 +40,7 @@ impl Subject {
     /// The unit of work that an AttestationKey belongs to. Its uuid and key are immutable, so this never changes.
     pub fn of_key(key: &AttestationKey) -> Self {
         match &key.spec.uuid {
-            Some(uuid) if names::is_machine_id(uuid) => Subject::Machine(uuid.clone()),
+            Some(uuid) if names::is_label(uuid) => Subject::Machine(uuid.clone()),
             _ => match key.public_key() {
                 Ok(public_key) => Subject::Fingerprint(public_key.fingerprint().clone()),
                 Err(_) => Subject::Unusable(key.name_any()),
@@ -123,9 +123,7 @@ fn subjects(caches: &Caches, touched: Touched) -> HashSet<Subject> {
 fn touched_by_machine(old: Option<&Machine>, new: Option<&Machine>) -> Vec<Touched> {
     let ids = old.into_iter().chain(new).map(|machine| &machine.spec.id);
     // An id from before ids were checked cannot be part of the name of a Secret.
-    ids.filter(|id| names::is_machine_id(id))
-        .map(|id| Touched::Subject(Subject::Machine(id.clone())))
-        .collect()
+    ids.filter(|id| names::is_label(id)).map(|id| Touched::Subject(Subject::Machine(id.clone()))).collect()
 }
 
 fn touched_by_key(old: Option<&AttestationKey>, new: Option<&AttestationKey>) -> Vec<Touched> {
@@ -152,7 +150,7 @@ fn touched_by_secret(old: Option<&SecretMeta>, new: Option<&SecretMeta>) -> Vec<
         touched.extend(Subject::of_secret_name(&name).map(Touched::Subject));
         // The existing operator names a disk key exactly like its machine.
         let of_machine = secret.owner_references().iter().any(is_ours::<Machine>);
-        if (of_machine || is_managed(secret)) && names::is_machine_id(&name) {
+        if (of_machine || is_managed(secret)) && names::is_label(&name) {
             touched.push(Touched::Subject(Subject::Machine(name)));
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
 use trusted_crds::condition::KEY_READY;
-use trusted_crds::names::{FINGERPRINT_ANNOTATION, disk_key_secret, is_binding, is_machine_id, is_reserved};
+use trusted_crds::names::{FINGERPRINT_ANNOTATION, disk_key_secret, is_binding, is_label, is_reserved};
 use trusted_crds::{AttestationKey, Fingerprint, HasConditions, Machine, reason};
 
 use super::delivery::{Source, Wanted};
@@ -22,7 +22,7 @@ pub fn wanted(ctx: &Context) -> Wanted {
 fn disk_keys(ctx: &Context) -> Vec<Source<String>> {
     let mut machines: BTreeMap<String, Vec<Arc<Machine>>> = BTreeMap::new();
     for machine in ctx.caches.machines.list() {
-        if machine.metadata.deletion_timestamp.is_none() && is_machine_id(&machine.spec.id) {
+        if machine.metadata.deletion_timestamp.is_none() && is_label(&machine.spec.id) {
             machines.entry(machine.spec.id.clone()).or_default().push(machine);
         }
     }

@@ -92,6 +92,17 @@ fn windows_of_different_length_are_named() {
 }
 
 #[test]
+fn swapped_sides_are_named() {
+    let (mut before, mut after) = (logs(&[("get", "pods", 200, 1)]), logs(&[("get", "pods", 200, 2)]));
+    (before.window.from, before.window.to) = (at(10), at(20));
+    (after.window.from, after.window.to) = (at(0), at(10));
+    let told = plain(&before, &after).warnings;
+    assert!(told.iter().any(|warning| warning.contains("are the two swapped?")), "{told:?}");
+    let told = plain(&after, &before).warnings;
+    assert!(!told.iter().any(|warning| warning.contains("swapped")), "{told:?}");
+}
+
+#[test]
 fn budgets_measure_the_second_log_but_what_counters_added() {
     let (before, after) = (&[("list", "pods", 200, 5)][..], &[("list", "pods", 200, 7)][..]);
     let of_logs = compare("a", &logs(before), "b", &logs(after), &limits("list=6"), None);
