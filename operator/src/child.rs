@@ -6,12 +6,14 @@
 
 mod apply;
 mod compare;
+mod document;
 mod outcome;
 
 use std::fmt;
 use std::sync::Arc;
 
 use kube::Resource;
+use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use trusted_crds::names::{APPLIED_HASH_ANNOTATION, MANAGED_BY, MANAGED_BY_LABEL};
@@ -19,16 +21,11 @@ use trusted_crds::{TrustedExecutionCluster, hex};
 
 use crate::context::Context;
 use crate::owner::{is_managed, is_ours, owner_reference};
-use crate::writer::Written;
 
 pub use apply::{Carried, Strangers};
 pub use compare::{Drift, compare};
+pub use document::ChildKind;
 pub use outcome::Outcome;
-
-/// A kind children are of: stored in full, so that it can be compared.
-pub trait ChildKind: Written<Stored = Self> {}
-
-impl<K: Written<Stored = K>> ChildKind for K {}
 
 /// A child as it shall be.
 #[derive(Clone, Debug)]
@@ -47,10 +44,10 @@ impl<K: ChildKind> Desired<K> {
         let meta = object.meta_mut();
         meta.owner_references = Some(vec![reference]);
         meta.labels.get_or_insert_default().insert(MANAGED_BY_LABEL.into(), MANAGED_BY.into());
-        let hash = hash_of(&serde_json::to_value(&object)?);
+        let hash = hash_of(&object)?;
         let annotations = object.meta_mut().annotations.get_or_insert_default();
         annotations.insert(APPLIED_HASH_ANNOTATION.into(), hash.clone());
-        let document = serde_json::to_value(&object)?;
+        let document = object.document()?;
         Ok(Desired { object, document, hash, owner_uid })
     }
 
@@ -221,9 +218,9 @@ fn decide_present<K: ChildKind>(desired: &Desired<K>, actual: &K) -> Result<Step
     })
 }
 
-/// SHA-256 of a document. Object keys are sorted by `serde_json`, so equal documents have equal hashes.
-fn hash_of(document: &Value) -> String {
-    hex(Sha256::digest(document.to_string()))
+/// SHA-256 of the object as JSON. Its fields and maps have a fixed order, so equal objects have equal hashes.
+fn hash_of(object: &impl Serialize) -> Result<String, serde_json::Error> {
+    Ok(hex(Sha256::digest(serde_json::to_vec(object)?)))
 }
 
 #[cfg(test)]

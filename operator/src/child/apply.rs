@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::{ChildKind, Desired, Drift, Obstacle, Ownership, Step, compare, ownership};
+use super::{ChildKind, Desired, Drift, Obstacle, Ownership, Step, compare, document, ownership};
 use crate::context::Context;
 use crate::error::{Class, ReconcileError};
 use crate::owner::is_managed;
@@ -198,7 +198,7 @@ async fn patch<K: ChildKind>(
     let (kind, name) = (K::kind(&()), desired.name());
     tracing::info!(%kind, name, differs = ?drift.paths, wanted_changed = drift.wanted_changed, "changing a child");
     let target = Target { name, uid, resource_version: None };
-    let written = ctx.writer.merge_patch::<K>(target, body).await?;
+    let written = ctx.writer.merge_patch::<K>(target, document::unfolded(body)?).await?;
     let (_, left) = compare(desired, &written)?;
     if left.is_none() {
         return Ok(Carried::Written(Box::new(written)));

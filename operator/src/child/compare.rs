@@ -91,7 +91,7 @@ impl Drift {
 
 /// The merge patch that makes `actual` right, and the differences it removes.
 pub fn compare<K: ChildKind>(desired: &Desired<K>, actual: &K) -> Result<(Value, Drift), serde_json::Error> {
-    let actual_document = serde_json::to_value(actual)?;
+    let actual_document = actual.document()?;
     let mut paths = Vec::new();
     let mut path = String::new();
     let body = Comparison { path: &mut path, drift: &mut paths }.of(&desired.document, &actual_document);

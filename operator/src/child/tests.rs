@@ -57,7 +57,7 @@ fn merge(target: &mut Value, patch: &Value) {
 
 /// What the API server makes of an object that was sent to it.
 fn stored<K: ChildKind>(desired: &Desired<K>) -> Value {
-    let mut object = desired.document.clone();
+    let mut object = serde_json::to_value(&desired.object).unwrap();
     let defaults = json!({"metadata": {
         "uid": "22222222-0000-4000-8000-000000000000", "resourceVersion": "7", "generation": 1,
         "creationTimestamp": "2026-01-01T00:00:00Z",
