@@ -26,7 +26,10 @@ impl ChildKind for Deployment {
         let mut slim = self.clone();
         let mut folded = Vec::new();
         for (index, projected) in projected(&mut slim) {
-            folded.push((index, serde_json::to_string(&projected.sources.take())?));
+            // An empty list is left to the comparison, which knows that the API server leaves it out.
+            if let Some(sources) = projected.sources.take_if(|sources| !sources.is_empty()) {
+                folded.push((index, serde_json::to_string(&sources)?));
+            }
         }
         let mut document = serde_json::to_value(&slim)?;
         for (index, text) in folded {
@@ -70,6 +73,7 @@ mod tests {
         let volumes = json!([
             {"name": "tmp", "emptyDir": {}},
             {"name": "keys", "projected": {"defaultMode": 420, "sources": sources}},
+            {"name": "empty", "projected": {"sources": []}},
             {"name": "none", "projected": {}},
         ]);
         let plain = json!({"metadata": {"name": "d"}, "spec": {
@@ -79,6 +83,7 @@ mod tests {
         let document = deployment.document().unwrap();
         let volumes = &document["spec"]["template"]["spec"]["volumes"];
         assert_eq!(volumes[1]["projected"]["sources"], sources.to_string());
+        assert_eq!(volumes[2]["projected"]["sources"], json!([]));
         let sent = unfolded(document).unwrap();
         assert_eq!(sent["spec"]["template"]["spec"]["volumes"][1]["projected"]["sources"], sources);
         let back: Deployment = serde_json::from_value(sent).unwrap();

@@ -122,6 +122,20 @@ fn set(object: &mut Value, pointer: &str, value: Value) {
     }
 }
 
+#[test]
+fn a_list_of_sources_without_any_is_no_drift() {
+    let mut wanted = wanted_deployment().object;
+    let volume = json!({"name": "keys", "projected": {"defaultMode": 288, "sources": []}});
+    let pod = wanted.spec.template.spec.as_mut().unwrap();
+    pod.volumes.get_or_insert_default().push(serde_json::from_value(volume).unwrap());
+    let last = pod.volumes.as_ref().unwrap().len() - 1;
+    let wanted = Desired::new(wanted, &cluster()).unwrap();
+    let mut actual = stored(&wanted);
+    let projected = format!("/spec/template/spec/volumes/{last}/projected");
+    actual.pointer_mut(&projected).unwrap().as_object_mut().unwrap().remove("sources").unwrap();
+    assert!(matches!(step(&wanted, &actual), Step::Keep));
+}
+
 #[track_caller]
 fn assert_repaired<K: ChildKind>(desired: &Desired<K>, what: &str, actual: Value) {
     let Step::Patch { body, drift, .. } = step(desired, &actual) else {
