@@ -12,20 +12,12 @@ use std::{
 use cachelib::{Key, Options, Readiness};
 use http::{Request, Response};
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
-use kube::{
-    Client, Resource, ResourceExt,
-    api::{DeleteParams, Patch, PatchParams},
-    client::Body,
-};
+use kube::{Client, Resource, ResourceExt, api::DeleteParams, client::Body};
 use serde_json::json;
-use tokio::{sync::Semaphore, time::timeout};
+use tokio::sync::Semaphore;
 use tower::service_fn;
 
-use crate::support::{LIMIT, READ, Scene, config_map, create, object, seen, until};
-
-fn names(old: Option<&ConfigMap>, new: Option<&ConfigMap>) -> Vec<String> {
-    old.or(new).map(|object| Key::of(object).name).into_iter().collect()
-}
+use crate::support::{READ, Scene, config_map, create, names, next, object, seen, until};
 
 #[tokio::test]
 async fn a_burst_of_creations_and_deletions_reaches_two_subscribers() {
@@ -36,12 +28,12 @@ async fn a_burst_of_creations_and_deletions_reaches_two_subscribers() {
     let expected: BTreeSet<_> = (0..30).map(|number| format!("burst-{number}")).collect();
     for name in &expected {
         create(&api, &config_map(name)).await;
-        api.delete(name, &DeleteParams::default()).await.unwrap();
+        scene.delete(name).await;
     }
     for mut subscription in subscriptions {
         let mut told = BTreeSet::new();
         while !expected.is_subset(&told) {
-            told.extend(timeout(LIMIT, subscription.next()).await.expect("in time"));
+            told.insert(next(&mut subscription).await);
         }
     }
     seen("the end of the burst", || {
@@ -59,22 +51,18 @@ async fn a_subscriber_that_never_looks_holds_up_nobody() {
         names(old, new).into_iter().filter(|name| name.starts_with("busy")).collect()
     };
     let (stuck, mut live) = (cache.subscribe(busy), cache.subscribe(busy));
-    let api = scene.admin::<ConfigMap>();
     let expected = ["busy-0", "busy-1", "busy-2"].map(str::to_owned);
-    for name in &expected {
-        create(&api, &config_map(name)).await;
-    }
+    scene.create_all(&expected).await;
     let mut last = None;
     for round in 0..100 {
-        let patch = Patch::Merge(json!({"data": {"round": round.to_string()}}));
-        last = Some(api.patch(&expected[round % 3], &PatchParams::default(), &patch).await.unwrap());
+        last = Some(scene.change(&expected[round % 3], &round.to_string()).await);
     }
     let last = last.unwrap();
     let shown = || cache.get(&Key::of(&last)).and_then(|object| object.resource_version());
     seen("the last change", || shown() == last.resource_version()).await;
     let mut told = BTreeSet::new();
     while told.len() < expected.len() {
-        told.extend(timeout(LIMIT, live.next()).await.expect("in time"));
+        told.insert(next(&mut live).await);
     }
     assert_eq!(stuck.len(), expected.len(), "each name waits once, however often it changed");
     scene.stores_equal_server(&running).await;
@@ -92,10 +80,10 @@ async fn the_deletion_of_a_child_is_told_to_its_owner() {
     child.metadata.owner_references = owner.owner_ref(&()).map(|owner| vec![owner]);
     create(&scene.admin(), &child).await;
 
-    assert_eq!(timeout(LIMIT, owners.next()).await.expect("in time").as_ref(), Some(&uid));
+    assert_eq!(next(&mut owners).await, uid);
     assert_eq!(children.by_index("owner", &uid).len(), 1);
     scene.admin::<Secret>().delete("child", &DeleteParams::default()).await.unwrap();
-    assert_eq!(timeout(LIMIT, owners.next()).await.expect("in time").as_ref(), Some(&uid));
+    assert_eq!(next(&mut owners).await, uid);
     assert!(children.by_index("owner", &uid).is_empty());
     scene.stores_equal_server(&running).await;
 }
@@ -103,9 +91,7 @@ async fn the_deletion_of_a_child_is_told_to_its_owner() {
 #[tokio::test]
 async fn an_object_that_is_missing_from_a_new_list_is_told_as_gone() {
     let scene = Scene::new("relist", &[("", "configmaps", READ)]).await;
-    for name in ["kept", "lost"] {
-        create(&scene.admin(), &config_map(name)).await;
-    }
+    scene.create_all(["kept", "lost"]).await;
     let gate = WatchGate::letting_through(1);
     let client = gate.client(&scene);
     // The server ends the first watch after a second; the second one is held back by the gate.
@@ -116,11 +102,11 @@ async fn an_object_that_is_missing_from_a_new_list_is_told_as_gone() {
         _ => Vec::new(),
     });
     seen("the second start of the watch", || gate.waiting.load(Ordering::SeqCst)).await;
-    scene.admin::<ConfigMap>().delete("lost", &DeleteParams::default()).await.unwrap();
+    scene.delete("lost").await;
     assert!(cache.find("lost").is_some(), "nobody has told the cache yet");
 
     gate.refuse_next_with_gone();
-    assert_eq!(timeout(LIMIT, gone.next()).await.expect("in time").as_deref(), Some("lost"));
+    assert_eq!(next(&mut gone).await, "lost");
     assert!(cache.find("lost").is_none() && cache.find("kept").is_some());
     assert_eq!(cache.status().lists, 2);
     until(&cache, Readiness::is_synced).await;

@@ -1,8 +1,11 @@
 //! Namespaces with an identity of their own, and what the tests of this crate create in them.
 
-use std::{collections::BTreeMap, fmt::Debug, time::Duration};
+use std::{collections::BTreeMap, fmt::Debug, hash::Hash, time::Duration};
 
-use cachelib::{Builder, Cache, Cached, Clients, Options, Readiness, RequestCounter, Running, clients};
+use cachelib::{
+    Builder, Cache, Cached, Clients, Key, Options, Readiness, RequestCounter, Running, Subscription, clients,
+};
+use futures::{StreamExt, stream};
 use k8s_openapi::{
     api::{
         authorization::v1::SubjectAccessReview,
@@ -13,7 +16,7 @@ use k8s_openapi::{
 };
 use kube::{
     Api, Client, Config, CustomResource, Resource,
-    api::{ObjectMeta, PostParams},
+    api::{DeleteParams, ObjectMeta, Patch, PatchParams, PostParams},
     core::NamespaceResourceScope,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -39,18 +42,21 @@ pub(crate) struct Scene {
     pub(crate) control_plane: &'static ControlPlane,
     pub(crate) namespace: TestNamespace,
     pub(crate) config: Config,
+    /// Has all rights. One for the whole test: to connect takes longer than to ask.
+    admin: Client,
 }
 
 impl Scene {
     pub(crate) async fn new(prefix: &str, rights: &[Right<'_>]) -> Self {
         let control_plane = ControlPlane::shared().await;
         let namespace = control_plane.namespace(prefix).await;
+        let admin = control_plane.admin();
         let account: ServiceAccount = object(json!({"metadata": {"name": ACCOUNT}}));
-        create(&Api::namespaced(control_plane.admin(), namespace.name()), &account).await;
+        create(&Api::namespaced(admin.clone(), namespace.name()), &account).await;
         let token = namespace.service_account_token(ACCOUNT).await;
         let mut config = control_plane.config_for_token(&token);
         config.default_namespace = namespace.name().to_owned();
-        let scene = Self { control_plane, namespace, config };
+        let scene = Self { control_plane, namespace, config, admin };
         for right in rights {
             scene.grant(*right).await;
         }
@@ -76,7 +82,7 @@ impl Scene {
             },
         }}));
         // Asked as admin, so that the user under test has made no request yet.
-        let reviews = Api::<SubjectAccessReview>::all(self.control_plane.admin());
+        let reviews = Api::<SubjectAccessReview>::all(self.admin.clone());
         eventually("the granted right", LIMIT, || async {
             let review = reviews.create(&PostParams::default(), &review).await.ok()?;
             review.status.filter(|status| status.allowed)
@@ -98,7 +104,7 @@ impl Scene {
     where
         K: Resource<DynamicType = (), Scope = NamespaceResourceScope>,
     {
-        Api::namespaced(self.control_plane.admin(), self.namespace.name())
+        Api::namespaced(self.admin.clone(), self.namespace.name())
     }
 
     pub(crate) fn clients(&self) -> (Clients, RequestCounter) {
@@ -113,18 +119,23 @@ impl Scene {
     /// Ends a test: every store must come to hold exactly what the API server holds. Asked as admin, so that the user
     /// under test makes no request for it.
     pub(crate) async fn stores_equal_server(&self, running: &Running) {
-        running.equals_server(&self.control_plane.admin(), LIMIT).await.unwrap();
+        running.equals_server(&self.admin, LIMIT).await.unwrap();
     }
 
-    /// A running, synced cache of one kind with the index `owner`, through a client of the caller's.
+    /// A running cache of one kind with the index `owner`, which may not be synced yet.
+    pub(crate) fn start<K: Cached>(&self, client: Client, options: Options) -> (Cache<K>, Running) {
+        let mut builder = Builder::new(client, options);
+        let cache = builder.cache::<K>(self.source()).index("owner", cachelib::owner_uids).build().unwrap();
+        (cache, builder.start())
+    }
+
+    /// The same, synced.
     pub(crate) async fn cache_through<K: Cached>(
         &self,
         client: Client,
         options: Options,
     ) -> (Cache<K>, Running) {
-        let mut builder = Builder::new(client, options);
-        let cache = builder.cache::<K>(self.source()).index("owner", cachelib::owner_uids).build().unwrap();
-        let running = builder.start();
+        let (cache, running) = self.start(client, options);
         running.synced(LIMIT).await.unwrap();
         (cache, running)
     }
@@ -132,6 +143,25 @@ impl Scene {
     /// A running, synced cache of one kind with the index `owner`.
     pub(crate) async fn cache<K: Cached>(&self) -> (Cache<K>, Running) {
         self.cache_through(self.clients().0.watch, Options::default()).await
+    }
+
+    /// Creates ConfigMaps, several at a time.
+    pub(crate) async fn create_all(&self, names: impl IntoIterator<Item = impl AsRef<str>>) {
+        let api = self.admin::<ConfigMap>();
+        let create = async |name: String| drop(create(&api, &config_map(&name)).await);
+        let names: Vec<_> = names.into_iter().map(|name| name.as_ref().to_owned()).collect();
+        stream::iter(names).for_each_concurrent(8, create).await;
+    }
+
+    /// Changes the data of a ConfigMap.
+    pub(crate) async fn change(&self, name: &str, color: &str) -> ConfigMap {
+        let patch = Patch::Merge(json!({"data": {"color": color}}));
+        self.admin::<ConfigMap>().patch(name, &PatchParams::default(), &patch).await.unwrap()
+    }
+
+    /// Deletes a ConfigMap.
+    pub(crate) async fn delete(&self, name: &str) {
+        self.admin::<ConfigMap>().delete(name, &DeleteParams::default()).await.unwrap();
     }
 }
 
@@ -164,6 +194,16 @@ pub(crate) async fn until<K: Cached>(cache: &Cache<K>, what: impl FnMut(&Readine
 /// Waits until a condition holds on the cache.
 pub(crate) async fn seen(what: &str, condition: impl Fn() -> bool) {
     eventually(what, LIMIT, || async { condition().then_some(()) }).await;
+}
+
+/// The next item of a subscription.
+pub(crate) async fn next<T: Hash + Eq + Clone + Send + 'static>(subscription: &mut Subscription<T>) -> T {
+    tokio::time::timeout(LIMIT, subscription.next()).await.expect("in time").expect("not stopped")
+}
+
+/// The name of an object that came, changed or went.
+pub(crate) fn names(old: Option<&ConfigMap>, new: Option<&ConfigMap>) -> Vec<String> {
+    old.or(new).map(|object| Key::of(object).name).into_iter().collect()
 }
 
 /// A kind of the malformed tests: the server takes any spec, the program only this one.
