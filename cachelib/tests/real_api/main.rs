@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod changes;
+mod faults;
 mod malformed;
 mod metadata_only;
 mod own_writes;

@@ -201,9 +201,24 @@ pub(crate) async fn next<T: Hash + Eq + Clone + Send + 'static>(subscription: &m
     tokio::time::timeout(LIMIT, subscription.next()).await.expect("in time").expect("not stopped")
 }
 
+/// The version of an object as a number, which it is since Kubernetes 1.35.
+pub(crate) fn version(object: &ConfigMap) -> u64 {
+    object.metadata.resource_version.as_deref().unwrap().parse().unwrap()
+}
+
+/// What [`Scene::change`] changes, as the cache shows it.
+pub(crate) fn color(cache: &Cache<ConfigMap>, name: &str) -> Option<String> {
+    cache.find(name)?.data.as_ref()?.get("color").cloned()
+}
+
 /// The name of an object that came, changed or went.
 pub(crate) fn names(old: Option<&ConfigMap>, new: Option<&ConfigMap>) -> Vec<String> {
     old.or(new).map(|object| Key::of(object).name).into_iter().collect()
+}
+
+/// The name of an object that went.
+pub(crate) fn gone(old: Option<&ConfigMap>, new: Option<&ConfigMap>) -> Vec<String> {
+    if new.is_none() { names(old, None) } else { Vec::new() }
 }
 
 /// A kind of the malformed tests: the server takes any spec, the program only this one.
