@@ -64,17 +64,34 @@ impl Scene {
     }
 
     /// Grants a right and waits until the API server acts on it.
-    pub(crate) async fn grant(&self, (group, resource, verbs): Right<'_>) {
-        let name = format!("cache-{resource}");
+    pub(crate) async fn grant(&self, right: Right<'_>) {
+        let (group, resource, verbs) = right;
         let rule = json!({"apiGroups": [group], "resources": [resource], "verbs": verbs});
-        let role: Role = object(json!({"metadata": {"name": name}, "rules": [rule]}));
+        let role: Role = object(json!({"metadata": {"name": role_of(right)}, "rules": [rule]}));
         create(&self.admin(), &role).await;
+        self.bind(right).await;
+    }
+
+    /// Grants a right once more that was revoked.
+    pub(crate) async fn bind(&self, right: Right<'_>) {
+        let name = role_of(right);
         let binding: RoleBinding = object(json!({
             "metadata": {"name": name},
             "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": name},
             "subjects": [{"kind": "ServiceAccount", "name": ACCOUNT, "namespace": self.namespace.name()}],
         }));
         create(&self.admin(), &binding).await;
+        self.wait_until_allowed(right, true).await;
+    }
+
+    /// Takes a right away and waits until the API server acts on it. A watch that is open stays so.
+    pub(crate) async fn revoke(&self, right: Right<'_>) {
+        let bindings = self.admin::<RoleBinding>();
+        bindings.delete(&role_of(right), &DeleteParams::default()).await.unwrap();
+        self.wait_until_allowed(right, false).await;
+    }
+
+    async fn wait_until_allowed(&self, (group, resource, verbs): Right<'_>, allowed: bool) {
         let review: SubjectAccessReview = object(json!({"metadata": {}, "spec": {
             "user": self.user(),
             "resourceAttributes": {
@@ -83,9 +100,9 @@ impl Scene {
         }}));
         // Asked as admin, so that the user under test has made no request yet.
         let reviews = Api::<SubjectAccessReview>::all(self.admin.clone());
-        eventually("the granted right", LIMIT, || async {
+        eventually("the API server to know the rights", LIMIT, || async {
             let review = reviews.create(&PostParams::default(), &review).await.ok()?;
-            review.status.filter(|status| status.allowed)
+            review.status.filter(|status| status.allowed == allowed)
         })
         .await;
     }
@@ -163,6 +180,11 @@ impl Scene {
     pub(crate) async fn delete(&self, name: &str) {
         self.admin::<ConfigMap>().delete(name, &DeleteParams::default()).await.unwrap();
     }
+}
+
+/// The Role, and RoleBinding, of a right.
+fn role_of((_, resource, _): Right<'_>) -> String {
+    format!("cache-{resource}")
 }
 
 pub(crate) fn object<K: DeserializeOwned>(value: Value) -> K {

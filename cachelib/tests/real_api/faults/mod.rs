@@ -3,9 +3,13 @@
 //! Whatever happens, each test ends with a store that holds exactly what the API server holds; the comparison goes
 //! around the proxy.
 
+mod bad_objects;
 mod expiry;
 mod lists;
+mod order;
+mod outages;
 mod streams;
+mod told;
 mod watches;
 
 use std::time::Duration;
