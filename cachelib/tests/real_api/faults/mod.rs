@@ -23,10 +23,10 @@ use testenv::{
 use crate::support::{LIMIT, READ, Scene};
 
 /// The kind of most tests.
-const MAPS: &str = "configmaps";
+pub(crate) const MAPS: &str = "configmaps";
 
 /// A scene whose caches reach the API server through a proxy. Its admin does not.
-async fn behind_proxy(prefix: &str) -> (Scene, FaultProxy) {
+pub(crate) async fn behind_proxy(prefix: &str) -> (Scene, FaultProxy) {
     let mut scene = Scene::new(prefix, &[("", MAPS, READ)]).await;
     let proxy = FaultProxy::start(scene.control_plane);
     scene.config = proxy.config(&scene.config);
