@@ -145,7 +145,7 @@ impl<K: Cached> Task<K> {
                 }
                 let core = self.writer.core();
                 let cause = Cause::of_watcher(&error, &core.resource, core.source.namespace());
-                let next = after(&error, &cause);
+                let next = after(&cause);
                 let mut interruption = signals.interrupted();
                 interruption.asked = interruption.asked.max(asked_delay(&error));
                 self.pause(&with_delay(cause, interruption.asked), &interruption, delays).await;
@@ -192,16 +192,14 @@ impl<K: Cached> Task<K> {
     }
 }
 
-/// Whether kube's watcher recovers from an error of a watch.
+/// Whether kube's watcher recovers from an error by itself.
 ///
-/// It repeats a watch from the same version for ever, which can never succeed once the server has dropped that
-/// version. And it goes on after an event that it could not read, which would leave the store without that change.
-fn after(error: &watcher::Error, cause: &Cause) -> Next {
-    match (error, cause) {
-        (
-            watcher::Error::WatchStartFailed(_) | watcher::Error::WatchFailed(_),
-            Cause::Expired | Cause::Malformed(_),
-        ) => Next::Rebuild,
+/// It repeats a watch from the same version for ever, which can never succeed once the server does not have that
+/// version, whether it says so by refusing the watch or by an event in it. And it goes on after an event that it could
+/// not read, which would leave the store without that change.
+fn after(cause: &Cause) -> Next {
+    match cause {
+        Cause::Expired | Cause::Malformed(_) => Next::Rebuild,
         _ => Next::Resume,
     }
 }

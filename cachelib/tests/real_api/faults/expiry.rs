@@ -56,6 +56,12 @@ async fn a_version_that_expires_in_an_open_watch_costs_one_list() {
     end_of_a_watch_costs_one_list("expires", Refusal::expired()).await;
 }
 
+/// As the API server says it of a streamed list: it accepts the request and puts the error into the stream.
+#[tokio::test]
+async fn a_version_too_new_for_an_open_watch_costs_one_list() {
+    end_of_a_watch_costs_one_list("toonew", Refusal::version_too_large()).await;
+}
+
 /// What happened before a watch was refused like this is in one new list, and what is missing from it is told as gone.
 async fn start_of_a_watch_costs_one_list(prefix: &str, refusal: Refusal) {
     let (scene, proxy) = behind_proxy(prefix).await;
