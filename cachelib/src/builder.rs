@@ -28,7 +28,8 @@ use crate::{
 pub struct Options {
     /// How long [`Running::ready`] waits for all required kinds. Default 120 s.
     pub sync_timeout: Duration,
-    /// How long a list may take to deliver its next page before it is started anew. Default 30 s.
+    /// How long a list may take to deliver its next page, and a watch to be answered, before they are started anew.
+    /// Default 30 s.
     pub list_timeout: Duration,
     /// Objects per page of a list. Default 500.
     pub page_size: u32,

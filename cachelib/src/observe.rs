@@ -1,9 +1,9 @@
 //! What kube's watcher does not tell about its requests.
 //!
 //! The watcher gives no sign when a watch is accepted again after an error, does not read `Retry-After`, starts a
-//! watch anew at once when the server ends it at once, and streams lists from version 0. Nor does it tell how long a
-//! watch has been open, or of bookmarks. Owns a thin client around the caller's that fills these gaps for one kind. Must
-//! never hold back or change a body.
+//! watch anew at once when the server ends it at once, waits without limit for a watch to be answered, and streams
+//! lists from version 0. Nor does it tell how long a watch has been open, or of bookmarks. Owns a thin client around
+//! the caller's that fills these gaps for one kind. Must never hold back or change a body.
 
 use std::{
     sync::Arc,
@@ -19,7 +19,10 @@ use kube::{
     client::{Body, ClientBuilder},
 };
 use parking_lot::Mutex;
-use tokio::{sync::Notify, time::Instant};
+use tokio::{
+    sync::Notify,
+    time::{Instant, timeout},
+};
 use tower::service_fn;
 
 use crate::{
@@ -119,8 +122,13 @@ impl Signals {
 
 /// A client that sends through `client` and reports to `signals`. Must be called within a Tokio runtime.
 ///
-/// `progress` is told of the bookmarks in watches.
-pub(crate) fn observed(client: Client, signals: Arc<Signals>, progress: Option<Progress>) -> Client {
+/// `progress` is told of the bookmarks in watches. A watch that is not answered within `patience` has failed.
+pub(crate) fn observed(
+    client: Client,
+    signals: Arc<Signals>,
+    progress: Option<Progress>,
+    patience: Duration,
+) -> Client {
     let namespace = client.default_namespace().to_owned();
     let service = service_fn(move |request: Request<Body>| {
         let (client, signals, progress) = (client.clone(), Arc::clone(&signals), progress.clone());
@@ -129,12 +137,25 @@ pub(crate) fn observed(client: Client, signals: Arc<Signals>, progress: Option<P
             if watch {
                 signals.pace().await;
             }
-            let response = client.send(as_consistent_read(request)).await?;
+            // Lists have a deadline in the task, whichever way they come.
+            let bare = watch && !request.uri().query().is_some_and(asks_for_list);
+            let sent = client.send(as_consistent_read(request));
+            let response = if bare { answered_within(patience, sent).await? } else { sent.await? };
             signals.answered(watch, &response);
             Ok::<_, kube::Error>(with_bookmarks(response, progress.filter(|_| watch)))
         }
     });
     ClientBuilder::new(service, namespace).build()
+}
+
+/// Takes a watch without an answer for failed. Nothing else would notice for minutes, and what the watch before has
+/// left would be taken for up to date.
+async fn answered_within(
+    patience: Duration,
+    sent: impl Future<Output = kube::Result<Response<Body>>>,
+) -> kube::Result<Response<Body>> {
+    let late = |_| kube::Error::Service(format!("no answer within {patience:?}").into());
+    timeout(patience, sent).await.map_err(late)?
 }
 
 /// Lets the bookmarks of a watch be seen in passing.
@@ -155,11 +176,15 @@ fn with_bookmarks(
     })
 }
 
+fn asks_for_list(query: &str) -> bool {
+    query.contains("sendInitialEvents=true")
+}
+
 /// kube asks for a streamed list at version 0, which a server may answer from a state of any age. Without a version
 /// it must be as new as the request.
 fn as_consistent_read(mut request: Request<Body>) -> Request<Body> {
     let uri = request.uri();
-    let Some(query) = uri.query().filter(|query| query.contains("sendInitialEvents=true")) else {
+    let Some(query) = uri.query().filter(|query| asks_for_list(query)) else {
         return request;
     };
     let kept: Vec<_> = query.split('&').filter(|pair| *pair != "resourceVersion=0").collect();

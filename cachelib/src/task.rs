@@ -67,7 +67,7 @@ impl<K: Cached> Task<K> {
         self.writer.start_over(self.options.streaming_lists, progress.clone());
         let mut signs = self.signs(progress.clone());
         let signals = Arc::new(Signals::default());
-        let client = observed(self.client.clone(), Arc::clone(&signals), progress);
+        let client = observed(self.client.clone(), Arc::clone(&signals), progress, self.options.list_timeout);
         let source = &self.writer.core().source;
         let api = source.api::<K>(client);
         let mut stream = watcher(api, self.options.watcher_config(source.label_selector())).boxed();

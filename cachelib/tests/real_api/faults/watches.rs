@@ -76,6 +76,21 @@ async fn a_watch_that_falls_silent_is_replaced() {
     scene.stores_equal_server(&running).await;
 }
 
+#[tokio::test]
+async fn a_watch_that_is_not_answered_is_given_up_and_asked_for_anew() {
+    let (scene, proxy) = behind_proxy("unanswered").await;
+    let options = Options { list_timeout: Duration::from_secs(1), ..Options::default() };
+    let (cache, running) = scene.cache_through::<ConfigMap>(scene.clients().0.watch, options).await;
+    let _unanswered = proxy.on(Match::watch(MAPS)).times(1).hang();
+    end_watch(&proxy).await;
+    let stale = until(&cache, |readiness| readiness.cause().is_some()).await;
+    assert_eq!(stale.cause().map(Cause::class), Some("unreachable"));
+    create(&scene.admin(), &config_map("unseen")).await;
+    until(&cache, Readiness::is_synced).await;
+    scene.stores_equal_server(&running).await;
+    assert_eq!(requests(&proxy), (1, 3));
+}
+
 /// Breaks a watch at one event and returns what came of it: the event is not lost, and no list is needed.
 async fn broken_at_an_event(prefix: &str, how: impl FnOnce(&FaultProxy) -> Rule) -> Cache<ConfigMap> {
     let (scene, proxy) = behind_proxy(prefix).await;
