@@ -94,6 +94,14 @@ pub enum BuildError {
         /// Resource with its group.
         resource: String,
     },
+    /// An index was asked for that was not registered.
+    #[error("{resource} has no index named {index:?}")]
+    NoIndex {
+        /// Resource with its group.
+        resource: String,
+        /// Name of the index.
+        index: String,
+    },
     /// The namespace is empty; the whole cluster is [`Source::all`].
     #[error("{resource}: the namespace is empty, use Source::all() for the whole cluster")]
     EmptyNamespace {
@@ -159,7 +167,7 @@ pub struct CacheBuilder<'a, K: Cached> {
 }
 
 impl<K: Cached> CacheBuilder<'_, K> {
-    /// Adds an index: from each value that `values` returns for an object to that object.
+    /// Adds an index: from each value that `values` returns for an object to that object. [`Cache::index`] looks up.
     ///
     /// `values` must be pure, since it is asked again for the old values when an object changes or goes.
     pub fn index(

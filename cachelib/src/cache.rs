@@ -17,7 +17,7 @@ use jiff::Timestamp;
 use tokio::sync::watch;
 
 use crate::{
-    Cached, Cause, Key, KindStatus, Readiness, Source, Subscription,
+    BuildError, Cached, Cause, Key, KindStatus, Readiness, Source, Subscription,
     index::IndexSpec,
     ledger::Ledger,
     source::resource_name,
@@ -167,13 +167,16 @@ impl<K: Cached> Cache<K> {
         self.core.store.list()
     }
 
-    /// The objects that have `value` in the index, sorted by key.
+    /// The index of that name, to be asked as often as needed.
     ///
-    /// A name that was not registered is a mistake in the program: it fails in debug builds and finds nothing else.
-    pub fn by_index(&self, index: &str, value: &str) -> Vec<Arc<K>> {
-        let found = self.core.store.by_index(index, value);
-        debug_assert!(found.is_some(), "{} has no index named {index}", self.core.resource);
-        found.unwrap_or_default()
+    /// # Errors
+    ///
+    /// When no index of that name was registered.
+    pub fn index(&self, name: &str) -> Result<Index<K>, BuildError> {
+        match self.core.store.position(name) {
+            Some(position) => Ok(Index { core: Arc::clone(&self.core), position }),
+            None => Err(BuildError::NoIndex { resource: self.core.resource.clone(), index: name.to_owned() }),
+        }
     }
 
     /// Number of objects.
@@ -259,6 +262,32 @@ impl<K: Cached> Cache<K> {
     /// Waits until [`is_current`](Self::is_current), at most for `timeout`; returns whether it is.
     pub async fn caught_up(&self, key: &Key, timeout: Duration) -> bool {
         self.core.ledger.caught_up(key, timeout).await
+    }
+}
+
+/// Look-ups of one kind by one index. Clones are cheap and see the same store, with which an index agrees at every
+/// instant.
+pub struct Index<K: Cached> {
+    core: Arc<Core<K>>,
+    position: usize,
+}
+
+impl<K: Cached> Clone for Index<K> {
+    fn clone(&self) -> Self {
+        Self { core: Arc::clone(&self.core), position: self.position }
+    }
+}
+
+impl<K: Cached> Index<K> {
+    /// The objects that have this value, sorted by key. Takes the same time however many others there are.
+    pub fn get(&self, value: &str) -> Vec<Arc<K>> {
+        self.core.store.by_index(self.position, value)
+    }
+}
+
+impl<K: Cached> fmt::Debug for Index<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Index").field("resource", &self.core.resource).finish_non_exhaustive()
     }
 }
 

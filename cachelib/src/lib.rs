@@ -21,6 +21,7 @@
 //!     .cache::<Deployment>(Source::namespaced("default").labels("app=web"))
 //!     .index("owner", cachelib::owner_uids)
 //!     .build()?;
+//! let by_owner = deployments.index("owner")?;
 //! // Only metadata of Secrets is asked for; their contents never reach this process.
 //! let secrets = builder.cache::<SecretMeta>(Source::namespaced("default")).build()?;
 //!
@@ -108,7 +109,7 @@ mod version;
 mod writer;
 
 pub use builder::{BuildError, Builder, CacheBuilder, Options};
-pub use cache::Cache;
+pub use cache::{Cache, Index};
 pub use cause::{Cause, error_chain};
 pub use client::{ClientError, Clients, Counted, RequestCounter, RequestLabels, clients};
 pub use diagnostics::{Diagnostics, Difference, Identity, Mismatch, checksum};

@@ -87,10 +87,14 @@ impl<K: Cached> Store<K> {
         objects.into_iter().map(|(_, object)| object).collect()
     }
 
-    /// The objects that have a value in an index, sorted by key; `None` when there is no such index.
-    pub(crate) fn by_index(&self, index: &str, value: &str) -> Option<Vec<Arc<K>>> {
-        let position = self.indexes.iter().position(|spec| spec.name == index)?;
-        Some(self.content.read().tables.get(position)?.get(value))
+    /// The place of an index.
+    pub(crate) fn position(&self, index: &str) -> Option<usize> {
+        self.indexes.iter().position(|spec| spec.name == index)
+    }
+
+    /// The objects that have a value in the index at this place, sorted by key.
+    pub(crate) fn by_index(&self, position: usize, value: &str) -> Vec<Arc<K>> {
+        self.content.read().tables.get(position).map(|table| table.get(value)).unwrap_or_default()
     }
 
     pub(crate) fn malformed(&self) -> Vec<(Key, String)> {

@@ -2,14 +2,19 @@
 
 use std::time::Duration;
 
-use cachelib::{BuildError, Builder, Options, Running, Source};
+use cachelib::{BuildError, Builder, Cache, Cached, Options, Running, Source};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{ConfigMap, Service};
 use kube::{Client, ResourceExt};
 use trusted_crds::names::{FINGERPRINT_ANNOTATION, MANAGED_BY, MANAGED_BY_LABEL};
 use trusted_crds::{ApprovedImage, AttestationKey, GROUP, Machine, TrustedExecutionCluster};
 
-use crate::context::{Caches, SecretMeta, index};
+use crate::context::{Caches, SecretMeta};
+
+const ID: &str = "id";
+const UUID: &str = "uuid";
+const FINGERPRINT: &str = "fingerprint";
+const OWNER: &str = "owner";
 
 /// Starts the streams of `namespace`; the stores fill in the background.
 pub fn start(
@@ -20,42 +25,49 @@ pub fn start(
     let mut builder = Builder::new(client, Options { sync_timeout, ..Options::default() });
     let all = || Source::namespaced(namespace);
     let ours = || all().labels(format!("{MANAGED_BY_LABEL}={MANAGED_BY}"));
+    let clusters = builder.cache::<TrustedExecutionCluster>(all()).build()?;
+    let machines =
+        builder.cache(all()).index(ID, |machine: &Machine| vec![machine.spec.id.clone()]).build()?;
+    let attestation_keys = builder
+        .cache(all())
+        .index(UUID, |key: &AttestationKey| key.spec.uuid.clone().into_iter().collect())
+        .index(FINGERPRINT, |key: &AttestationKey| {
+            let public_key = key.public_key();
+            public_key.map(|public_key| public_key.fingerprint().to_string()).into_iter().collect()
+        })
+        .build()?;
+    let approved_images = builder.cache::<ApprovedImage>(all()).build()?;
+    let secrets = builder
+        .cache(all())
+        // Annotations of others may hold anything, and as much as they like: former versions of the data, too.
+        .keep_annotations([format!("{GROUP}/")])
+        .index(FINGERPRINT, |secret: &SecretMeta| {
+            secret.annotations().get(FINGERPRINT_ANNOTATION).cloned().into_iter().collect()
+        })
+        .build()?;
+    let deployments = children::<Deployment>(&mut builder, ours())?;
+    let config_maps = children::<ConfigMap>(&mut builder, ours())?;
+    let services = children::<Service>(&mut builder, ours())?;
     let caches = Caches {
-        clusters: builder.cache::<TrustedExecutionCluster>(all()).build()?,
-        machines: builder
-            .cache::<Machine>(all())
-            .index(index::ID, |machine: &Machine| vec![machine.spec.id.clone()])
-            .build()?,
-        attestation_keys: builder
-            .cache::<AttestationKey>(all())
-            .index(index::UUID, |key: &AttestationKey| key.spec.uuid.clone().into_iter().collect())
-            .index(index::FINGERPRINT, |key: &AttestationKey| {
-                let public_key = key.public_key();
-                public_key.map(|public_key| public_key.fingerprint().to_string()).into_iter().collect()
-            })
-            .build()?,
-        approved_images: builder.cache::<ApprovedImage>(all()).build()?,
-        secrets: builder
-            .cache::<SecretMeta>(all())
-            // Annotations of others may hold anything, and as much as they like: former versions of the data, too.
-            .keep_annotations([format!("{GROUP}/")])
-            .index(index::OWNER, cachelib::owner_uids::<SecretMeta>)
-            .index(index::FINGERPRINT, |secret: &SecretMeta| {
-                secret.annotations().get(FINGERPRINT_ANNOTATION).cloned().into_iter().collect()
-            })
-            .build()?,
-        deployments: builder
-            .cache::<Deployment>(ours())
-            .index(index::OWNER, cachelib::owner_uids::<Deployment>)
-            .build()?,
-        config_maps: builder
-            .cache::<ConfigMap>(ours())
-            .index(index::OWNER, cachelib::owner_uids::<ConfigMap>)
-            .build()?,
-        services: builder
-            .cache::<Service>(ours())
-            .index(index::OWNER, cachelib::owner_uids::<Service>)
-            .build()?,
+        clusters,
+        machines_by_id: machines.index(ID)?,
+        machines,
+        keys_by_uuid: attestation_keys.index(UUID)?,
+        keys_by_fingerprint: attestation_keys.index(FINGERPRINT)?,
+        attestation_keys,
+        approved_images,
+        secrets_by_fingerprint: secrets.index(FINGERPRINT)?,
+        secrets,
+        deployments_by_owner: deployments.index(OWNER)?,
+        deployments,
+        config_maps_by_owner: config_maps.index(OWNER)?,
+        config_maps,
+        services_by_owner: services.index(OWNER)?,
+        services,
     };
     Ok((caches, builder.start()))
+}
+
+fn children<K: Cached>(builder: &mut Builder, source: Source) -> Result<Cache<K>, BuildError> {
+    builder.cache(source).index(OWNER, cachelib::owner_uids::<K>).build()
 }

@@ -3,7 +3,7 @@
 use std::env;
 use std::sync::Arc;
 
-use cachelib::{Cache, Key, Metadata};
+use cachelib::{Cache, Index, Key, Metadata};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{ConfigMap, Secret, Service};
 use trusted_crds::{ApprovedImage, AttestationKey, Machine, TrustedExecutionCluster};
@@ -14,37 +14,39 @@ use crate::writer::Writer;
 /// A Secret as the stores know it: metadata alone, never a byte of its data.
 pub type SecretMeta = Metadata<Secret>;
 
-/// Names of the indexes declared in `caches.rs`.
-pub mod index {
-    /// Machines by `spec.id`.
-    pub const ID: &str = "id";
-    /// AttestationKeys by `spec.uuid`.
-    pub const UUID: &str = "uuid";
-    /// AttestationKeys by the fingerprint of their key; Secrets by their fingerprint annotation.
-    pub const FINGERPRINT: &str = "fingerprint";
-    /// Children by the uid of each owner.
-    pub const OWNER: &str = "owner";
-}
-
-/// One store per kind, all of one namespace; clones are cheap.
+/// One store per kind, all of one namespace, and the indexes that are asked; clones are cheap.
 #[derive(Clone)]
 pub struct Caches {
     /// TrustedExecutionClusters.
     pub clusters: Cache<TrustedExecutionCluster>,
-    /// Machines, by [`index::ID`].
+    /// Machines.
     pub machines: Cache<Machine>,
-    /// AttestationKeys, by [`index::UUID`] and [`index::FINGERPRINT`].
+    /// Machines by `spec.id`.
+    pub machines_by_id: Index<Machine>,
+    /// AttestationKeys.
     pub attestation_keys: Cache<AttestationKey>,
+    /// AttestationKeys by `spec.uuid`.
+    pub keys_by_uuid: Index<AttestationKey>,
+    /// AttestationKeys by the fingerprint of their key.
+    pub keys_by_fingerprint: Index<AttestationKey>,
     /// ApprovedImages.
     pub approved_images: Cache<ApprovedImage>,
-    /// All Secrets of the namespace, metadata only, by [`index::OWNER`] and [`index::FINGERPRINT`].
+    /// All Secrets of the namespace, metadata only.
     pub secrets: Cache<SecretMeta>,
-    /// Deployments with our label, by [`index::OWNER`].
+    /// Secrets by the fingerprint that their annotation names.
+    pub secrets_by_fingerprint: Index<SecretMeta>,
+    /// Deployments with our label.
     pub deployments: Cache<Deployment>,
-    /// ConfigMaps with our label, by [`index::OWNER`].
+    /// Deployments by the uid of each owner.
+    pub deployments_by_owner: Index<Deployment>,
+    /// ConfigMaps with our label.
     pub config_maps: Cache<ConfigMap>,
-    /// Services with our label, by [`index::OWNER`].
+    /// ConfigMaps by the uid of each owner.
+    pub config_maps_by_owner: Index<ConfigMap>,
+    /// Services with our label.
     pub services: Cache<Service>,
+    /// Services by the uid of each owner.
+    pub services_by_owner: Index<Service>,
 }
 
 /// Images of the workloads the operator installs.

@@ -31,6 +31,10 @@ async fn wrong_registrations_are_refused() {
     let twice =
         builder.cache::<ConfigMap>(Source::all()).index("color", colors).index("color", colors).build();
     assert!(matches!(twice, Err(BuildError::DuplicateIndex { index, .. }) if index == "color"));
+    let cache = builder.cache::<Secret>(Source::all()).index("owner", crate::owner_uids).build().unwrap();
+    assert!(cache.index("owner").is_ok());
+    let unknown = cache.index("color").unwrap_err();
+    assert_eq!(unknown.to_string(), "secrets has no index named \"color\"");
     let empty = builder.cache::<ConfigMap>(Source::namespaced("")).build();
     assert!(matches!(empty, Err(BuildError::EmptyNamespace { .. })));
 }

@@ -85,7 +85,7 @@ async fn events_reach_the_cache_and_a_new_watch_follows_each_timeout() {
     let mut names = case.cache.subscribe(|_, new| new.map(name).into_iter().collect());
     assert_eq!(timeout(LIMIT, names.next()).await.expect("in time").as_deref(), Some("a"));
     case.until_requests(3).await;
-    assert_eq!(case.cache.by_index("color", "blue").len(), 1);
+    assert_eq!(case.cache.index("color").unwrap().get("blue").len(), 1);
     assert_eq!(case.paths(), ["list", "watch", "watch"]);
     assert!(case.cache.readiness().borrow().is_synced());
 }
@@ -105,7 +105,7 @@ async fn an_event_that_cannot_be_read_is_made_up_for_by_a_new_list() {
     let stale = case.until(|readiness| readiness.cause().is_some()).await;
     assert_eq!(stale.cause().map(Cause::class), Some("malformed"));
     case.until(Readiness::is_synced).await;
-    assert_eq!(case.cache.by_index("color", "blue").len(), 1);
+    assert_eq!(case.cache.index("color").unwrap().get("blue").len(), 1);
     assert_eq!(case.paths(), ["list", "watch", "list", "watch"]);
 }
 
@@ -317,7 +317,7 @@ async fn a_panic_in_an_index_does_not_end_the_kind() {
     let cache = builder.cache::<ConfigMap>(Source::all()).index("color", picky).build().unwrap();
     let running = builder.start();
     running.synced(LIMIT).await.unwrap();
-    assert!(cache.by_index("color", "red").len() == 1 && cache.status().errors == 1);
+    assert!(cache.index("color").unwrap().get("red").len() == 1 && cache.status().errors == 1);
     drop((running, requests));
 }
 

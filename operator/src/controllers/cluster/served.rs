@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use cachelib::Cache;
 use trusted_crds::TrustedExecutionCluster;
 
-use crate::child::ChildKind;
-use crate::context::{Caches, Context, index};
+use crate::context::{Caches, Context};
 use crate::facts::ServedCluster;
 
 /// The served cluster, which may be on its way out: the one that owns children, and only when none does the
@@ -67,10 +65,9 @@ fn choose(
 }
 
 fn owns_children(caches: &Caches, uid: &str) -> bool {
-    fn any<K: ChildKind>(store: &Cache<K>, uid: &str) -> bool {
-        !store.by_index(index::OWNER, uid).is_empty()
-    }
-    any(&caches.services, uid) || any(&caches.deployments, uid) || any(&caches.config_maps, uid)
+    !caches.services_by_owner.get(uid).is_empty()
+        || !caches.deployments_by_owner.get(uid).is_empty()
+        || !caches.config_maps_by_owner.get(uid).is_empty()
 }
 
 #[cfg(test)]

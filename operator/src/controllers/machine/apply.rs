@@ -18,7 +18,7 @@ use super::decide::{BindingStep, DiskKeyStep, KeyVerdict, MachineVerdict, Owners
 use super::observe::Observed;
 use super::subject::Subject;
 use super::{build, decide, status};
-use crate::context::{Context, SecretMeta, index};
+use crate::context::{Context, SecretMeta};
 use crate::error::{Class, ReconcileError};
 use crate::owner::{is_managed, owner_reference};
 use crate::queue::Next;
@@ -241,7 +241,7 @@ impl Pass<'_> {
     }
 
     fn is_bound_elsewhere(&self, fingerprint: &Fingerprint, name: &str) -> bool {
-        let holding = self.ctx.caches.secrets.by_index(index::FINGERPRINT, &fingerprint.to_string());
+        let holding = self.ctx.caches.secrets_by_fingerprint.get(&fingerprint.to_string());
         holding.iter().any(|secret| is_managed(secret.as_ref()) && secret.name_any() != name)
     }
 

@@ -13,7 +13,7 @@ use super::situation::{
     Situation,
 };
 use super::subject::{Subject, fingerprint_of};
-use crate::context::{Caches, Context, SecretMeta, index};
+use crate::context::{Caches, Context, SecretMeta};
 use crate::owner::{is_managed, is_ours};
 
 /// A subject as the stores show it: the facts to decide on and the objects to write to.
@@ -74,11 +74,9 @@ pub fn observe(ctx: &Context, subject: &Subject) -> Option<Observed> {
 fn objects(ctx: &Context, subject: &Subject) -> (Vec<Arc<Machine>>, Vec<Arc<AttestationKey>>) {
     let caches = &ctx.caches;
     match subject {
-        Subject::Machine(id) => {
-            (caches.machines.by_index(index::ID, id), caches.attestation_keys.by_index(index::UUID, id))
-        }
+        Subject::Machine(id) => (caches.machines_by_id.get(id), caches.keys_by_uuid.get(id)),
         Subject::Fingerprint(fingerprint) => {
-            let mut keys = caches.attestation_keys.by_index(index::FINGERPRINT, &fingerprint.to_string());
+            let mut keys = caches.keys_by_fingerprint.get(&fingerprint.to_string());
             keys.retain(|key| Subject::of_key(key) == *subject);
             (Vec::new(), keys)
         }
@@ -133,7 +131,7 @@ fn key_facts(key: &AttestationKey) -> KeyFacts {
 
 /// Whether any AttestationKey with this key carries a denial that was made for it.
 fn is_denied(caches: &Caches, fingerprint: &Fingerprint) -> bool {
-    let bearers = caches.attestation_keys.by_index(index::FINGERPRINT, fingerprint.as_str());
+    let bearers = caches.keys_by_fingerprint.get(fingerprint.as_str());
     bearers.iter().any(|key| key.is_denied(fingerprint))
 }
 
@@ -171,8 +169,7 @@ fn binding_owner(caches: &Caches, secret: &SecretMeta) -> Option<BindingOwner> {
 
 fn elsewhere(caches: &Caches, subject: &Subject, fingerprints: &BTreeSet<Fingerprint>) -> Vec<Binding> {
     let own = subject.binding_secret();
-    let holding =
-        |fingerprint: &Fingerprint| caches.secrets.by_index(index::FINGERPRINT, &fingerprint.to_string());
+    let holding = |fingerprint: &Fingerprint| caches.secrets_by_fingerprint.get(&fingerprint.to_string());
     fingerprints
         .iter()
         .flat_map(holding)

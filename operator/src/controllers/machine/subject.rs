@@ -10,7 +10,7 @@ use kube::{Resource, ResourceExt};
 use trusted_crds::names::{self, FINGERPRINT_ANNOTATION};
 use trusted_crds::{AttestationKey, Decision, Fingerprint, Machine, TrustedExecutionCluster};
 
-use crate::context::{Caches, Context, SecretMeta, index};
+use crate::context::{Caches, Context, SecretMeta};
 use crate::facts;
 use crate::owner::{is_managed, is_ours};
 
@@ -106,8 +106,8 @@ fn subjects(caches: &Caches, touched: Touched) -> HashSet<Subject> {
         Touched::Subject(subject) => HashSet::from([subject]),
         Touched::Fingerprint(fingerprint) => {
             let value = fingerprint.to_string();
-            let keys = caches.attestation_keys.by_index(index::FINGERPRINT, &value);
-            let secrets = caches.secrets.by_index(index::FINGERPRINT, &value);
+            let keys = caches.keys_by_fingerprint.get(&value);
+            let secrets = caches.secrets_by_fingerprint.get(&value);
             let of_secrets = secrets.iter().filter_map(|secret| Subject::of_secret_name(&secret.name_any()));
             keys.iter().map(|key| Subject::of_key(key)).chain(of_secrets).collect()
         }

@@ -10,7 +10,7 @@ use trusted_crds::names::{FINGERPRINT_ANNOTATION, disk_key_secret, is_binding, i
 use trusted_crds::{AttestationKey, Fingerprint, HasConditions, Machine, reason};
 
 use super::delivery::{Source, Wanted};
-use crate::context::{Context, SecretMeta, index};
+use crate::context::{Context, SecretMeta};
 use crate::owner::is_managed;
 
 /// Everything that is to be delivered now.
@@ -41,7 +41,7 @@ fn attestation_keys(ctx: &Context) -> Vec<Source<Fingerprint>> {
     let mut keys: BTreeMap<Fingerprint, Arc<SecretMeta>> = BTreeMap::new();
     for secret in ctx.caches.secrets.list() {
         let Some(fingerprint) = binding(&secret) else { continue };
-        let bearers = ctx.caches.attestation_keys.by_index(index::FINGERPRINT, fingerprint.as_str());
+        let bearers = ctx.caches.keys_by_fingerprint.get(fingerprint.as_str());
         if !is_trusted(&secret, &fingerprint, &bearers) {
             continue;
         }
