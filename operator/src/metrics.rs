@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use cachelib::RequestCounter;
+use cachelib::{KindStatus, RequestCounter};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric};
@@ -75,8 +75,8 @@ pub struct Metrics {
     depth: Family<ControllerLabels, Gauge>,
 }
 
-/// Lists the stores: kind and number of objects.
-pub type ListStores = Arc<dyn Fn() -> Vec<(String, usize)> + Send + Sync>;
+/// Tells the state of every store.
+pub type ListStores = Arc<dyn Fn() -> Vec<KindStatus> + Send + Sync>;
 
 impl Metrics {
     /// Registers everything there is to tell.
@@ -148,18 +148,47 @@ impl std::fmt::Debug for Stores {
     }
 }
 
+/// Name, meaning and value of a figure of one store; no value, no series.
+type Figure<T> = (&'static str, &'static str, fn(&KindStatus) -> Option<T>);
+
+const GAUGES: [Figure<i64>; 6] = [
+    ("store_objects", "Objects held by a store", |store| i64::try_from(store.objects).ok()),
+    ("store_malformed_objects", "Objects that cannot be read and are not served", |store| {
+        i64::try_from(store.malformed.len()).ok()
+    }),
+    ("store_synced", "1 while a store is complete and kept up to date", |store| {
+        Some(store.readiness.is_synced().into())
+    }),
+    ("store_subscribers", "Subscribers of a store", |store| i64::try_from(store.subscribers).ok()),
+    ("store_resource_version", "Highest resource version that a store has seen", |store| {
+        i64::try_from(store.version?).ok()
+    }),
+    ("store_last_event_timestamp_seconds", "When a store last took in an event or a list", |store| {
+        Some(store.last_event?.as_second())
+    }),
+];
+
+const COUNTERS: [Figure<u64>; 2] = [
+    ("store_lists", "Complete lists taken in by a store", |store| Some(store.lists)),
+    ("store_errors", "Failed tries to list or watch", |store| Some(store.errors)),
+];
+
 impl Collector for Stores {
     fn encode(&self, mut encoder: DescriptorEncoder) -> Result<(), std::fmt::Error> {
-        let gauge = ConstGauge::new(0_i64);
-        let mut family = encoder.encode_descriptor(
-            "store_objects",
-            "Objects held by a store",
-            None,
-            gauge.metric_type(),
-        )?;
-        for (kind, objects) in (self.0)() {
-            let objects = i64::try_from(objects).unwrap_or(i64::MAX);
-            ConstGauge::new(objects).encode(family.encode_family(&[("kind", kind.as_str())])?)?;
+        let stores = (self.0)();
+        for (name, help, value) in GAUGES {
+            let kind = ConstGauge::new(0_i64).metric_type();
+            let mut family = encoder.encode_descriptor(name, help, None, kind)?;
+            for (store, value) in stores.iter().filter_map(|store| Some((store, value(store)?))) {
+                ConstGauge::new(value).encode(family.encode_family(&[("kind", store.kind.as_str())])?)?;
+            }
+        }
+        for (name, help, value) in COUNTERS {
+            let kind = ConstCounter::new(0_u64).metric_type();
+            let mut family = encoder.encode_descriptor(name, help, None, kind)?;
+            for (store, value) in stores.iter().filter_map(|store| Some((store, value(store)?))) {
+                ConstCounter::new(value).encode(family.encode_family(&[("kind", store.kind.as_str())])?)?;
+            }
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cachelib::{Readiness, RequestCounter, Running};
+use cachelib::{RequestCounter, Running};
 use kube::Config;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -153,9 +153,7 @@ async fn serve_admin(
     stop: &CancellationToken,
 ) -> Result<(), RunError> {
     let Some(address) = config.http_addr else { return Ok(()) };
-    let streams = streams.clone();
-    let missing: admin::Missing = Arc::new(move || missing(&streams));
-    let server = admin::serve(address, metrics.clone(), missing, stop.clone())
+    let server = admin::serve(address, metrics.clone(), streams.clone(), stop.clone())
         .await
         .map_err(|source| RunError::Admin { address, source })?;
     tokio::spawn(async move {
@@ -166,15 +164,7 @@ async fn serve_admin(
     Ok(())
 }
 
-fn missing(streams: &Running) -> Vec<String> {
-    let unready = |kind: cachelib::KindStatus| match kind.readiness {
-        Readiness::Synced => None,
-        readiness => Some(format!("{}: {readiness}", kind.kind)),
-    };
-    streams.kinds().into_iter().filter_map(unready).collect()
-}
-
 fn list_stores(streams: &Arc<Running>) -> crate::metrics::ListStores {
     let streams = streams.clone();
-    Arc::new(move || streams.kinds().into_iter().map(|kind| (kind.kind, kind.objects)).collect())
+    Arc::new(move || streams.kinds())
 }
