@@ -97,7 +97,6 @@ mod index;
 mod key;
 mod ledger;
 mod metadata;
-mod observe;
 pub mod oneshot;
 mod readiness;
 mod running;
@@ -106,6 +105,7 @@ mod store;
 mod subscribe;
 mod task;
 mod version;
+mod watch_client;
 mod writer;
 
 pub use builder::{BuildError, Builder, CacheBuilder, Options};

@@ -19,7 +19,7 @@ use crate::{
     canary::{self, Progress, Sign},
     cause,
     guard::Guard,
-    observe::{Interruption, Signals, observed},
+    watch_client::{Interruption, Signals, observed},
     writer::Writer,
 };
 

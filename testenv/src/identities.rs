@@ -172,8 +172,5 @@ pub(crate) fn random_id() -> Result<String, Error> {
 fn random_hex() -> std::io::Result<String> {
     let mut bytes = [0u8; 16];
     getrandom::fill(&mut bytes).map_err(std::io::Error::other)?;
-    Ok(bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    }))
+    Ok(trusted_crds::hex(bytes))
 }

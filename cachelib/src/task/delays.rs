@@ -9,7 +9,7 @@ use std::time::Duration;
 use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
 use tokio::time::Instant;
 
-use crate::{Cause, observe::Interruption};
+use crate::{Cause, watch_client::Interruption};
 
 /// The first delay. Jitter adds up to as much again to each.
 const FIRST: Duration = Duration::from_millis(800);

@@ -155,5 +155,5 @@ fn modules_hash() -> Result<String, Error> {
         }
     }
     hash.update(KUBERNETES_VERSION.0);
-    Ok(hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect())
+    Ok(trusted_crds::hex(&hash.finalize()[..8]))
 }
