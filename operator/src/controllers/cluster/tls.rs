@@ -8,8 +8,11 @@ use std::fmt;
 
 use k8s_openapi::api::core::v1::Secret;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use rustls::InconsistentKeys;
+use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::sign::CertifiedKey;
 use sha2::{Digest, Sha256};
 use trusted_crds::{TrustedExecutionClusterSpec, hex};
 
@@ -126,6 +129,8 @@ pub enum TlsProblem {
     Lacks(Vec<&'static str>),
     /// What these keys hold is not PEM of the right kind.
     NotPem(Vec<&'static str>),
+    /// The private key is not that of the certificate.
+    Mismatch,
 }
 
 impl TlsProblem {
@@ -147,6 +152,7 @@ impl fmt::Display for TlsProblem {
             TlsProblem::Missing => f.write_str("does not exist"),
             TlsProblem::Lacks(keys) => write!(f, "lacks {}", keys.join(", ")),
             TlsProblem::NotPem(keys) => write!(f, "holds no usable PEM in {}", keys.join(", ")),
+            TlsProblem::Mismatch => write!(f, "holds a {PRIVATE_KEY} that is not of its {CERTIFICATE}"),
         }
     }
 }
@@ -157,15 +163,23 @@ pub struct Inspection {
     hash: String,
     absent: Vec<&'static str>,
     unusable: Vec<&'static str>,
+    mismatched: bool,
 }
 
 impl Inspection {
-    /// Looks into a Secret; only whether its parts are there and PEM is kept.
+    /// Looks into a Secret; only whether its parts are there, PEM, and of each other is kept.
     pub fn of(secret: &Secret) -> Self {
-        let mut found = Inspection { hash: String::new(), absent: Vec::new(), unusable: Vec::new() };
+        let part =
+            |key: &str| secret.data.as_ref().and_then(|data| data.get(key)).map_or(&[][..], |bytes| &bytes.0);
+        let mut found = Inspection {
+            hash: String::new(),
+            absent: Vec::new(),
+            unusable: Vec::new(),
+            mismatched: is_mismatched(part(CERTIFICATE), part(PRIVATE_KEY)),
+        };
         let mut digest = Sha256::new();
         for key in [CERTIFICATE, PRIVATE_KEY, CA] {
-            let bytes = secret.data.as_ref().and_then(|data| data.get(key)).map_or(&[][..], |bytes| &bytes.0);
+            let bytes = part(key);
             digest.update(bytes.len().to_be_bytes());
             digest.update(bytes);
             if bytes.is_empty() {
@@ -186,6 +200,8 @@ impl Inspection {
             Err(TlsProblem::Lacks(absent))
         } else if !unusable.is_empty() {
             Err(TlsProblem::NotPem(unusable))
+        } else if self.mismatched {
+            Err(TlsProblem::Mismatch)
         } else {
             Ok(TlsMount { secret: tls.secret.clone(), hash: self.hash.clone() })
         }
@@ -199,6 +215,14 @@ fn is_usable(key: &str, bytes: &[u8]) -> bool {
     } else {
         CertificateDer::from_pem_slice(bytes).is_ok_and(|der| !der.is_empty())
     }
+}
+
+/// Whether the private key is surely of another certificate. What rustls cannot tell is left to the server.
+fn is_mismatched(certificate: &[u8], key: &[u8]) -> bool {
+    let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(certificate).collect();
+    let (Ok(chain), Ok(key)) = (chain, PrivateKeyDer::from_pem_slice(key)) else { return false };
+    let pair = CertifiedKey::from_der(chain, key, &ring::default_provider());
+    matches!(pair, Err(rustls::Error::InconsistentKeys(InconsistentKeys::KeyMismatch)))
 }
 
 /// What was found in the TLS Secrets so far, by name; shared by the controllers so that each version is read once.

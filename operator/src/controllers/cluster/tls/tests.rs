@@ -66,6 +66,16 @@ fn real_certificates_and_chains_serve() {
 }
 
 #[test]
+fn a_key_of_another_certificate_is_refused() {
+    let made = || rcgen::generate_simple_self_signed(vec!["kbs".to_owned()]).unwrap();
+    let (one, other) = (made(), made());
+    let mixed = secret(&[(CERTIFICATE, &one.cert.pem()), (PRIVATE_KEY, &other.signing_key.serialize_pem())]);
+    let problem = Inspection::of(&mixed).verdict(&used(false)).unwrap_err();
+    assert_eq!(problem, TlsProblem::Mismatch);
+    assert!(problem.to_string().contains("tls.key that is not of its tls.crt"), "{problem}");
+}
+
+#[test]
 fn the_hash_follows_the_content_and_says_nothing_of_it() {
     let hash = |secret: &Secret| Inspection::of(secret).verdict(&used(false)).unwrap().hash;
     let (certificate, key, other) = (pem("CERTIFICATE"), pem("PRIVATE KEY"), pem("RSA PRIVATE KEY"));
