@@ -159,10 +159,14 @@ async fn a_foreign_secret_in_the_place_of_a_binding_is_told_and_left_alone() {
     for id in ["m1", "m2"] {
         env.machine(id).await;
         env.key(id, Some(id)).await;
-        let told = env.approved(id, reason::CONFLICT).await;
+        let told = env.approved(id, reason::FOREIGN_SECRET).await;
         assert!(told.message.contains(&format!("ak-{id} exists but is not managed")), "{}", told.message);
     }
     env.delivered(&[]).await;
+
+    // It was in the way, and refused nothing.
+    env.delete::<Secret>("ak-m1").await;
+    env.approved("m1", reason::MACHINE_CREATED).await;
 }
 
 #[tokio::test]

@@ -55,7 +55,7 @@ fn unbound(situation: &Situation, keys: &Keys) -> Bound {
             reason::AWAITING_APPROVAL,
             "a key waits for a person: see `kubectl trusted status`, then `kubectl trusted approve-ak`",
         )
-    } else if any(&[reason::CONFLICT, reason::SUPERSEDED]) {
+    } else if any(&[reason::CONFLICT, reason::SUPERSEDED, reason::FOREIGN_SECRET]) {
         Verdict::no(
             reason::CONFLICT,
             "keys name this machine, but none of them is trusted: see `kubectl trusted status`",

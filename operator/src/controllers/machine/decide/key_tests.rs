@@ -262,6 +262,9 @@ fn row_8_a_foreign_secret_is_an_obstacle_and_no_refusal() {
     {
         expect(&bound(vec![key], foreign()), Row::Taken, outcome, &KEEP);
     }
+    let machines = decide(&bound(vec![key(2)], foreign())).machines;
+    let told = machines.first().and_then(|machine| machine.bound.as_ref()).map(|verdict| verdict.reason);
+    assert_eq!(told, Some(reason::CONFLICT), "the machine has a key, which is not trusted");
     // Neither it nor an approval without effect washes off a refusal.
     for reason in [reason::CONFLICT, reason::SUPERSEDED, reason::WITHDRAWN] {
         expect(&bound(vec![refused(2, reason)], foreign()), Row::Taken, Some((false, reason)), &KEEP);
