@@ -1,53 +1,31 @@
 //! Lists that come on the watch itself, and servers that do not know them.
 
-use k8s_openapi::api::core::v1::ConfigMap;
 use serde_json::json;
 
-use super::*;
+use super::{
+    tests::{Case, LIMIT, is_watch, start_with},
+    *,
+};
 use crate::{
-    Builder, Cache, Key, Readiness, Running, Source,
-    fixture::{
-        Answer, Requests, ended_watch, event, hung, open_watch, page, refusal, scripted, short_watch, widget,
-    },
+    Key, Readiness,
+    fixture::{Answer, ended_watch, event, hung, open_watch, page, refusal, short_watch, widget},
 };
 
-const LIMIT: Duration = Duration::from_secs(600);
-
-struct Case {
-    cache: Cache<ConfigMap>,
-    running: Running,
-    requests: Requests,
-}
-
 fn start(answer: impl Fn(&str, usize) -> Answer + Send + 'static) -> Case {
-    let (client, requests) = scripted(answer);
-    let mut builder = Builder::new(client, Options { streaming_lists: true, ..Options::default() });
-    let cache = builder.cache::<ConfigMap>(Source::namespaced("default")).build().unwrap();
-    Case { cache, running: builder.start(), requests }
+    start_with(Options { streaming_lists: true, ..Options::default() }, answer)
 }
 
-impl Case {
-    fn requests(&self) -> Vec<&'static str> {
-        let name = |path: &str| match path {
-            path if path.contains("sendInitialEvents=true") => "stream",
-            path if path.contains("watch=true") => "watch",
-            _ => "list",
-        };
-        self.requests.lock().iter().map(|(path, _)| name(path)).collect()
-    }
-
-    async fn until(&self, what: impl FnMut(&Readiness) -> bool) {
-        let mut readiness = self.cache.readiness();
-        timeout(LIMIT, readiness.wait_for(what)).await.expect("in time").expect("not stopped");
-    }
+fn requests(case: &Case) -> Vec<&'static str> {
+    let name = |path: &str| match path {
+        path if is_stream(path) => "stream",
+        path if is_watch(path) => "watch",
+        _ => "list",
+    };
+    case.requests.lock().iter().map(|(path, _)| name(path)).collect()
 }
 
 fn is_stream(path: &str) -> bool {
     path.contains("sendInitialEvents=true")
-}
-
-fn is_watch(path: &str) -> bool {
-    path.contains("watch=true")
 }
 
 /// The bookmark that ends a streamed list.
@@ -68,7 +46,7 @@ async fn a_start_is_one_request_that_is_as_new_as_itself() {
     case.running.ready().await.unwrap();
     assert!(case.cache.find("a").is_some());
     sleep(Duration::from_secs(200)).await;
-    assert_eq!(case.requests(), ["stream"]);
+    assert_eq!(requests(&case), ["stream"]);
     let (path, _) = case.requests.lock()[0].clone();
     assert!(path.contains("resourceVersionMatch=NotOlderThan"), "{path}");
     assert!(!path.contains("resourceVersion=0"), "a version-0 read may be of any age: {path}");
@@ -79,7 +57,7 @@ async fn the_watch_that_follows_goes_on_from_the_end_of_the_list() {
     let case = start(|path, _| if is_stream(path) { short_watch(&one_widget()) } else { open_watch(&[]) });
     case.running.ready().await.unwrap();
     sleep(Duration::from_secs(5)).await;
-    assert_eq!(case.requests(), ["stream", "watch"]);
+    assert_eq!(requests(&case), ["stream", "watch"]);
     assert!(case.requests.lock()[1].0.contains("resourceVersion=10"));
 }
 
@@ -92,7 +70,7 @@ async fn a_server_that_refuses_is_listed_within_one_retry() {
             (false, false) => page("10", &[widget("a", "1", "5", "red")]),
         });
         case.running.ready().await.unwrap();
-        assert_eq!(case.requests(), ["stream", "list", "watch"]);
+        assert_eq!(requests(&case), ["stream", "list", "watch"]);
         assert_eq!(case.cache.status().errors, 0, "nothing is wrong with the kind");
     }
 }
@@ -107,7 +85,7 @@ async fn a_server_that_never_ends_the_list_or_ends_the_stream_first_is_listed() 
             (false, false) => page("10", &[widget("a", "1", "5", "red")]),
         });
         case.until(Readiness::is_synced).await;
-        let requests = case.requests();
+        let requests = requests(&case);
         assert_eq!(requests[requests.len() - 2..], ["list", "watch"], "{requests:?}");
         assert!(requests.len() <= 4, "{requests:?}");
     }
@@ -121,7 +99,7 @@ async fn lack_of_rights_is_no_reason_to_list() {
     });
     case.until(|readiness| readiness.cause().is_some_and(|cause| cause.class() == "forbidden")).await;
     case.until(Readiness::is_synced).await;
-    assert_eq!(case.requests(), ["stream"; 3]);
+    assert_eq!(requests(&case), ["stream"; 3]);
 }
 
 #[tokio::test(start_paused = true)]

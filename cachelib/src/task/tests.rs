@@ -12,24 +12,28 @@ use crate::{
     },
 };
 
-const LIMIT: Duration = Duration::from_secs(600);
+pub(super) const LIMIT: Duration = Duration::from_secs(600);
 
-struct Case {
-    cache: Cache<ConfigMap>,
-    running: Running,
-    requests: Requests,
+pub(super) struct Case {
+    pub(super) cache: Cache<ConfigMap>,
+    pub(super) running: Running,
+    pub(super) requests: Requests,
 }
 
 fn start(answer: impl Fn(&str, usize) -> Answer + Send + 'static) -> Case {
+    start_with(Options::default(), answer)
+}
+
+pub(super) fn start_with(options: Options, answer: impl Fn(&str, usize) -> Answer + Send + 'static) -> Case {
     let (client, requests) = scripted(answer);
-    let mut builder = Builder::new(client, Options::default());
+    let mut builder = Builder::new(client, options);
     let cache =
         builder.cache::<ConfigMap>(Source::namespaced("default")).index("color", colors).build().unwrap();
     Case { cache, running: builder.start(), requests }
 }
 
 impl Case {
-    async fn until(&self, what: impl FnMut(&Readiness) -> bool) -> Readiness {
+    pub(super) async fn until(&self, what: impl FnMut(&Readiness) -> bool) -> Readiness {
         let mut readiness = self.cache.readiness();
         let reached = timeout(LIMIT, readiness.wait_for(what)).await;
         reached.expect("in time").expect("not stopped").clone()
@@ -58,7 +62,7 @@ fn gaps(times: &[Instant]) -> Vec<Duration> {
     times.windows(2).map(|pair| pair[1] - pair[0]).collect()
 }
 
-fn is_watch(path: &str) -> bool {
+pub(super) fn is_watch(path: &str) -> bool {
     path.contains("watch=true")
 }
 
