@@ -2,10 +2,15 @@
 //! the precondition in it.
 
 mod tenure;
+mod vacancy;
 
+use std::pin::pin;
 use std::time::Duration;
 
-use kube::Client;
+use cachelib::Clients;
+use futures::StreamExt;
+use k8s_openapi::api::coordination::v1::Lease;
+use kube::{Api, Client};
 use kube_lease_manager::{LeaseManager, LeaseManagerBuilder, LeaseManagerError};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -19,42 +24,58 @@ pub const DURATION: Duration = Duration::from_secs(60);
 /// How long giving the lease back may take. Longer than that the API server is not there to take it.
 const RELEASE: Duration = Duration::from_secs(5);
 
+/// Renews the lease until its receivers are gone, and then gives it back.
+type Task = JoinHandle<Result<LeaseManager, LeaseManagerError>>;
+
 /// Our part in the election.
 pub struct Leadership {
+    candidate: Candidate,
+    /// Changes of the Lease, from a client without a deadline.
+    leases: Api<Lease>,
     held: watch::Receiver<bool>,
     tenure: Tenure,
-    task: JoinHandle<Result<LeaseManager, LeaseManagerError>>,
+    task: Task,
 }
 
 impl Leadership {
     /// Takes part in the election for `namespace`, for a lease that lives for `duration` (whole seconds, at least 3).
     /// `tenure` is ours for as long as nobody else can hold the lease.
     pub async fn join(
-        client: Client,
+        clients: &Clients,
         namespace: &str,
         duration: Duration,
         tenure: Tenure,
     ) -> Result<Self, LeaseManagerError> {
         let identity = identity();
-        let seconds = duration.as_secs().max(3);
-        let client = tenure.watched(client, &identity);
-        let manager = LeaseManagerBuilder::new(client, LEASE)
-            .with_namespace(namespace)
-            .with_identity(identity)
-            .with_duration(seconds)
-            .with_grace(seconds / 3)
-            .build()
-            .await?;
-        let (held, task) = manager.watch().await;
-        Ok(Leadership { held, tenure, task })
+        let candidate = Candidate {
+            client: tenure.watched(clients.request.clone(), &identity),
+            namespace: namespace.to_owned(),
+            identity,
+            seconds: duration.as_secs().max(3),
+        };
+        let (held, task) = candidate.stand().await?;
+        let leases = Api::namespaced(clients.watch.clone(), namespace);
+        Ok(Leadership { candidate, leases, held, tenure, task })
     }
 
     /// Waits until we hold the lease. `false` if the election ended without us.
-    pub async fn acquired(&mut self) -> bool {
+    pub async fn acquired(&mut self) -> Result<bool, LeaseManagerError> {
         if !*self.held.borrow() {
             tracing::info!(lease = LEASE, "stores complete: waiting for the lease");
         }
-        self.held.wait_for(|held| *held).await.is_ok()
+        let mut vacancies = pin!(vacancy::vacancies(self.leases.clone()));
+        loop {
+            let vacant = tokio::select! {
+                held = self.held.wait_for(|held| *held) => return Ok(held.is_ok()),
+                vacant = vacancies.next() => vacant.is_some(),
+            };
+            if vacant {
+                // What it last saw makes the library wait. One that has just taken the lease is not lost with it: the
+                // next one has the same name.
+                self.task.abort();
+                (self.held, self.task) = self.candidate.stand().await?;
+            }
+        }
     }
 
     /// Waits until we no longer hold the lease, or can no longer be sure that we do.
@@ -75,6 +96,27 @@ impl Leadership {
             Ok(Err(error)) => tracing::warn!(%error, "lease not released; it ends by itself"),
             Err(_) => tracing::warn!(waited = ?RELEASE, "lease not released; it ends by itself"),
         }
+    }
+}
+
+/// What each try to get the lease is made with.
+struct Candidate {
+    client: Client,
+    namespace: String,
+    identity: String,
+    seconds: u64,
+}
+
+impl Candidate {
+    async fn stand(&self) -> Result<(watch::Receiver<bool>, Task), LeaseManagerError> {
+        let manager = LeaseManagerBuilder::new(self.client.clone(), LEASE)
+            .with_namespace(&self.namespace)
+            .with_identity(&self.identity)
+            .with_duration(self.seconds)
+            .with_grace(self.seconds / 3)
+            .build()
+            .await?;
+        Ok(manager.watch().await)
     }
 }
 

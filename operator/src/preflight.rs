@@ -41,7 +41,7 @@ pub const RIGHTS: &[Right] = &[
     Right { group: "", resource: "configmaps", verbs: CHILDREN },
     Right { group: "", resource: "services", verbs: CHILDREN },
     Right { group: "apps", resource: "deployments", verbs: CHILDREN },
-    Right { group: "coordination.k8s.io", resource: "leases", verbs: &["get", "create", "patch"] },
+    Right { group: "coordination.k8s.io", resource: "leases", verbs: &["get", "watch", "create", "patch"] },
 ];
 
 /// Why the operator cannot start.

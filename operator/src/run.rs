@@ -81,7 +81,7 @@ pub async fn run(config: RunConfig, shutdown: impl Future<Output = ()>) -> Resul
     let clients = cachelib::clients(config.kube.clone(), USER_AGENT, &counter)?;
     preflight::check(&clients.request, &server, &config.namespace).await?;
 
-    let (caches, streams) = caches::start(clients.watch, &config.namespace, config.sync_timeout)?;
+    let (caches, streams) = caches::start(clients.watch.clone(), &config.namespace, config.sync_timeout)?;
     let streams = Arc::new(streams);
     let stop = CancellationToken::new();
     let metrics = Metrics::new(counter, list_stores(&streams));
@@ -102,7 +102,7 @@ pub async fn run(config: RunConfig, shutdown: impl Future<Output = ()>) -> Resul
         wait_for_stores(&streams).await;
         // A replica that cannot fill its stores must not keep the lease from one that can.
         let namespace = &config.namespace;
-        let joined = Leadership::join(clients.request, namespace, config.lease_duration, tenure).await?;
+        let joined = Leadership::join(&clients, namespace, config.lease_duration, tenure).await?;
         lead(&ctx, leadership.insert(joined), &mut running, &metrics, &stop).await
     };
     let ended = tokio::select! {
@@ -127,7 +127,7 @@ async fn lead(
     metrics: &Metrics,
     stop: &CancellationToken,
 ) -> Result<(), RunError> {
-    if !leadership.acquired().await {
+    if !leadership.acquired().await? {
         return Err(RunError::LeaseLost);
     }
     tracing::info!("lease held, stores complete: working");

@@ -5,7 +5,7 @@ use k8s_openapi::api::authorization::v1::{
     NonResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec,
 };
 use kube::Api;
-use kube::api::{DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams};
+use kube::api::{DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams, WatchParams};
 use serde_json::{Value, json};
 use testenv::{TestNamespace, eventually, objects};
 use trusted_crds::{API_VERSION, TrustedExecutionCluster};
@@ -133,6 +133,10 @@ async fn operator_leads() {
         leases.patch("trusted-operator", &apply, &lease).await.unwrap();
     }
     leases.get("trusted-operator").await.unwrap();
+    // A standby sees when the lease is given back.
+    let this = WatchParams::default().fields("metadata.name=trusted-operator");
+    drop(leases.watch(&this, "0").await.unwrap());
+    forbidden(leases.watch(&WatchParams::default(), "0").await.map(drop));
 }
 
 #[tokio::test]

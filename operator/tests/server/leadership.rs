@@ -9,7 +9,7 @@ use testenv::faults::{FaultProxy, Match};
 use testenv::{eventually, objects};
 use tokio::time::Instant;
 use trusted_crds::{Machine, TrustedExecutionCluster, names};
-use trusted_operator::lease::{LEASE, Tenure};
+use trusted_operator::lease::{self, LEASE, Tenure};
 use trusted_operator::{RunConfig, RunError};
 
 use crate::stores::context;
@@ -30,9 +30,11 @@ async fn short_lease(env: &Env) -> RunConfig {
 #[tokio::test]
 async fn a_second_operator_waits_and_takes_over() {
     let env = Env::bare("standby").await;
-    let first = RunningOperator::with(short_lease(&env).await);
+    // The lease itself lives for twice as long as this test waits.
+    assert!(lease::DURATION >= 2 * TIMEOUT);
+    let first = RunningOperator::start(&env.ns).await;
     let leader = eventually("a leader", TIMEOUT, || holder(&env)).await;
-    let second = RunningOperator::with(short_lease(&env).await);
+    let second = RunningOperator::start(&env.ns).await;
     env.create(&objects::cluster(CLUSTER)).await;
     env.condition::<TrustedExecutionCluster>(CLUSTER, "Installed", "True").await;
     assert_eq!(holder(&env).await, Some(leader.clone()));
