@@ -21,6 +21,7 @@ pub mod telemetry;
 pub mod caches;
 pub mod context;
 pub mod controllers;
+pub mod events;
 pub mod facts;
 pub mod lease;
 pub mod metrics;

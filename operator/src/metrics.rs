@@ -80,12 +80,17 @@ pub type ListStores = Arc<dyn Fn() -> Vec<KindStatus> + Send + Sync>;
 
 impl Metrics {
     /// Registers everything there is to tell.
-    pub fn new(requests: RequestCounter, stores: ListStores) -> Self {
+    pub fn new(requests: RequestCounter, stores: ListStores, dropped_events: Counter) -> Self {
         let mut registry = Registry::with_prefix("trusted_operator");
         let passes = Family::<ReconcileLabels, Counter>::default();
         let depth = Family::<ControllerLabels, Gauge>::default();
         registry.register("reconciles", "Passes by controller and result", passes.clone());
         registry.register("queue_depth", "Keys that are due and wait for a free place", depth.clone());
+        registry.register(
+            "events_dropped",
+            "Events for people that were not sent because too many were waiting",
+            dropped_events,
+        );
         registry.register_collector(Box::new(Requests(requests)));
         registry.register_collector(Box::new(Stores(stores)));
         Metrics { registry: Arc::new(registry), passes, depth }
@@ -216,7 +221,7 @@ mod tests {
             let secrets = Api::<Secret>::namespaced(client.clone(), "ns");
             secrets.patch("a", &params, &Patch::Merge(json!({}))).await.unwrap_err();
         }
-        let text = Metrics::new(counter, Arc::new(Vec::new)).text();
+        let text = Metrics::new(counter, Arc::new(Vec::new), Counter::default()).text();
         let series: Vec<(&str, &str)> = text
             .lines()
             .filter_map(|line| line.strip_prefix("trusted_operator_http_requests_total")?.rsplit_once(' '))

@@ -41,6 +41,7 @@ pub const RIGHTS: &[Right] = &[
     Right { group: "", resource: "configmaps", verbs: CHILDREN },
     Right { group: "", resource: "services", verbs: CHILDREN },
     Right { group: "apps", resource: "deployments", verbs: CHILDREN },
+    Right { group: "events.k8s.io", resource: "events", verbs: &["create", "patch"] },
     Right { group: "coordination.k8s.io", resource: "leases", verbs: &["get", "watch", "create", "patch"] },
 ];
 

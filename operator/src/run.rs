@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::context::{Context, Images};
 use crate::controllers;
+use crate::events::Events;
 use crate::facts::Facts;
 use crate::lease::{self, Leadership, Tenure};
 use crate::metrics::Metrics;
@@ -84,11 +85,17 @@ pub async fn run(config: RunConfig, shutdown: impl Future<Output = ()>) -> Resul
     let (caches, streams) = caches::start(clients.watch.clone(), &config.namespace, config.sync_timeout)?;
     let streams = Arc::new(streams);
     let stop = CancellationToken::new();
-    let metrics = Metrics::new(counter, list_stores(&streams));
+    let events = Events::start(clients.request.clone());
+    let metrics = Metrics::new(counter, list_stores(&streams), events.dropped());
     serve_admin(&config, &metrics, &streams, &stop).await?;
     let tenure = Tenure::default();
-    let writer =
-        Writer::new(clients.request.clone(), config.namespace.clone(), caches.clone(), tenure.clone());
+    let writer = Writer::new(
+        clients.request.clone(),
+        config.namespace.clone(),
+        caches.clone(),
+        tenure.clone(),
+        events,
+    );
     let ctx = Arc::new(Context {
         caches,
         writer,

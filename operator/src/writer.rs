@@ -16,10 +16,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use trusted_crds::names::FIELD_MANAGER;
-use trusted_crds::{AttestationKey, Machine, TrustedExecutionCluster};
+use trusted_crds::{AttestationKey, HasConditions, Machine, TrustedExecutionCluster};
 
 use crate::context::{Caches, SecretMeta};
 use crate::error::{ReconcileError, WriteError};
+use crate::events::Events;
 use crate::lease::Tenure;
 
 /// Names one existing object so that a write can never reach its successor of the same name.
@@ -107,12 +108,19 @@ pub struct Writer {
     namespace: String,
     caches: Caches,
     tenure: Tenure,
+    events: Events,
 }
 
 impl Writer {
     /// A writer into `namespace` that keeps the ledgers of `caches` and sends nothing outside of `tenure`.
-    pub fn new(client: kube::Client, namespace: String, caches: Caches, tenure: Tenure) -> Self {
-        Writer { client, namespace, caches, tenure }
+    pub fn new(
+        client: kube::Client,
+        namespace: String,
+        caches: Caches,
+        tenure: Tenure,
+        events: Events,
+    ) -> Self {
+        Writer { client, namespace, caches, tenure, events }
     }
 
     /// Asked at the last moment before a write is sent: this process may have been stopped since it decided.
@@ -145,14 +153,14 @@ impl Writer {
         self.written("patch", target, answer)
     }
 
-    /// Applies the whole status of an object. The resourceVersion of `target` must be given: a uid does not
-    /// guard a status write.
-    pub async fn apply_status<K: Written>(
+    /// Applies the whole status of an object, in exactly the version given: a uid does not guard a status write. What a
+    /// person should learn from it becomes an Event.
+    pub async fn apply_status<K: Written + HasConditions>(
         &self,
-        target: Target<'_>,
+        object: &K,
         status: &impl Serialize,
     ) -> Result<K, ReconcileError> {
-        let status = serde_json::to_value(status)?;
+        let (target, status) = (Target::exactly(object), serde_json::to_value(status)?);
         let body = guarded(
             json!({ "apiVersion": K::api_version(&()), "kind": K::kind(&()), "status": status }),
             target,
@@ -160,7 +168,14 @@ impl Writer {
         let params = PatchParams::apply(FIELD_MANAGER).force();
         self.may_write::<K>("apply the status of", target.name)?;
         let answer = self.api::<K>().patch_status(target.name, &params, &Patch::Apply(&body)).await;
-        Ok(self.written("apply the status of", target, answer)?)
+        let written = self.written("apply the status of", target, answer)?;
+        self.events.of_conditions(&written, object.conditions(), written.conditions());
+        Ok(written)
+    }
+
+    /// Where Events are told that no condition of their own goes with.
+    pub fn events(&self) -> &Events {
+        &self.events
     }
 
     /// Deletes an object, if it still is the one meant.

@@ -105,6 +105,7 @@ async fn operator() {
         .and("", "configmaps", &CHILD)
         .and("", "services", &CHILD)
         .and("apps", "deployments", &CHILD)
+        .and("events.k8s.io", "events", &["create", "patch"])
         // The one Lease it takes is a right of its own, by name; rights_in_use.rs uses it.
         .and("coordination.k8s.io", "leases", &["create"]);
     let written = ["trustedexecutionclusters", "machines", "attestationkeys"];

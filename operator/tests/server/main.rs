@@ -7,6 +7,7 @@ mod cluster_drift;
 mod cluster_foreign;
 mod cluster_install;
 mod cluster_tls;
+mod events;
 mod leadership;
 mod machine_binding;
 mod machine_by_hand;

@@ -18,6 +18,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use trusted_crds::{ApprovalPolicy, DiskKeyRetention, TrustedExecutionCluster, names};
 use trusted_operator::context::{Context, Images};
+use trusted_operator::events::Events;
 use trusted_operator::facts::{Facts, ServedCluster};
 use trusted_operator::lease::{LEASE, Tenure};
 use trusted_operator::metrics::Metrics;
@@ -34,7 +35,8 @@ pub async fn context(env: &Env, tenure: Tenure) -> (Arc<Context>, cachelib::Runn
     let namespace = env.ns.name().to_owned();
     let (caches, streams) = caches::start(clients.watch, &namespace, TIMEOUT).unwrap();
     streams.ready().await.unwrap();
-    let writer = Writer::new(clients.request, namespace.clone(), caches.clone(), tenure);
+    let events = Events::start(clients.request.clone());
+    let writer = Writer::new(clients.request, namespace.clone(), caches.clone(), tenure, events);
     let images = Images::from_env();
     (Arc::new(Context { caches, writer, facts: Facts::default(), namespace, images }), streams)
 }
@@ -71,7 +73,7 @@ async fn the_others_are_told_which_cluster_is_served_and_how() {
     let mut told = ctx.facts.watch_served_cluster();
     assert_eq!(*told.borrow(), ServedCluster::NotYet, "no controller has looked");
     let (mut running, stop) = (JoinSet::new(), CancellationToken::new());
-    let metrics = Metrics::new(cachelib::RequestCounter::default(), Arc::new(Vec::new));
+    let metrics = Metrics::new(cachelib::RequestCounter::default(), Arc::new(Vec::new), Default::default());
     controllers::spawn(&mut running, &ctx, &metrics, &stop);
     let mut until = async |what: &str, wanted: &dyn Fn(&ServedCluster) -> bool| {
         let reached = tokio::time::timeout(TIMEOUT, told.wait_for(wanted)).await;

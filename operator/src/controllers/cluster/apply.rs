@@ -1,14 +1,14 @@
 //! Carries out what was decided for a cluster: its children, its status, and the one read of each TLS Secret.
 
 use k8s_openapi::api::core::v1::Secret;
-use trusted_crds::{TrustedExecutionCluster, TrustedExecutionClusterStatus};
+use trusted_crds::condition::INSTALLED;
+use trusted_crds::{HasConditions, TrustedExecutionCluster, TrustedExecutionClusterStatus};
 
 use super::decide::Plan;
 use super::tls::{TlsMount, TlsProblem, TlsState, TlsUse};
 use crate::child::{Obstacle, Outcome, Strangers};
 use crate::context::Context;
 use crate::error::{ReconcileError, WriteError};
-use crate::writer::Target;
 
 /// Carries out a plan, child by child; one that fails does not hold up the others.
 pub async fn carry_out(ctx: &Context, plan: Plan, strangers: &mut Strangers, outcome: &mut Outcome) {
@@ -59,16 +59,21 @@ async fn inspect(ctx: &Context, tls: &TlsUse) -> Result<Result<TlsMount, TlsProb
     Ok(verdict)
 }
 
-/// Applies the whole status of a cluster.
+/// Applies the whole status of a cluster, and tells of the obstacles that its present one does not name.
 pub async fn write_status(
     ctx: &Context,
     cluster: &TrustedExecutionCluster,
     status: &TrustedExecutionClusterStatus,
+    obstacles: &[Obstacle],
 ) -> Result<(), ReconcileError> {
-    let written: TrustedExecutionCluster = ctx.writer.apply_status(Target::exactly(cluster), status).await?;
-    let reasons = written.status.iter().flat_map(|status| &status.conditions);
-    let reasons: Vec<String> =
-        reasons.map(|condition| format!("{}={}", condition.type_, condition.reason)).collect();
+    let written = ctx.writer.apply_status(cluster, status).await?;
+    let told = cluster.condition(INSTALLED).map(|condition| condition.message.as_str());
+    ctx.writer.events().of_obstacles(cluster, obstacles, told.unwrap_or_default());
+    let reasons: Vec<String> = written
+        .conditions()
+        .iter()
+        .map(|condition| format!("{}={}", condition.type_, condition.reason))
+        .collect();
     tracing::info!(
         cluster = cluster.metadata.name.as_deref().unwrap_or_default(),
         conditions = reasons.join(" "),

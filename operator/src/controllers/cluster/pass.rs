@@ -60,7 +60,7 @@ impl Pass<'_> {
         report.worth_a_word = progress.worth_a_word(now);
         let status = status::of(&self.cluster, &self.standing, &report, Timestamp::now());
         if status::differs(&self.cluster, &status) {
-            apply::write_status(self.ctx, &self.cluster, &status).await?;
+            apply::write_status(self.ctx, &self.cluster, &status, &report.obstacles).await?;
         }
         progress.reported();
         progress.patience(now).into_iter().for_each(|patience| outcome.look_again(patience));

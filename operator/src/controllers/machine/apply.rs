@@ -273,8 +273,7 @@ impl Pass<'_> {
         let Some(status) = status::of_key(key, fingerprint, approved, Timestamp::now()) else {
             return Ok(());
         };
-        let target = owned.as_ref().map_or_else(|| Target::exactly(&**key), Target::exactly);
-        self.ctx.writer.apply_status::<AttestationKey>(target, &status).await?;
+        self.ctx.writer.apply_status(owned.as_ref().unwrap_or(key), &status).await?;
         tracing::info!(
             key = key.name_any(),
             condition = APPROVED,
@@ -297,7 +296,7 @@ impl Pass<'_> {
 
     async fn apply_machine(&self, machine: &Machine, verdict: &MachineVerdict) -> Result<(), ReconcileError> {
         let Some(status) = status::of_machine(machine, verdict, Timestamp::now()) else { return Ok(()) };
-        self.ctx.writer.apply_status::<Machine>(Target::exactly(machine), &status).await?;
+        self.ctx.writer.apply_status(machine, &status).await?;
         tracing::info!(
             machine = verdict.machine,
             key_ready = verdict.key_ready.as_ref().map(|v| v.reason),
