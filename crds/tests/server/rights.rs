@@ -167,6 +167,10 @@ async fn backup() {
         .on_kinds("", &["get", "list", "watch", "create"])
         .and("", "secrets", &["get", "list", "watch", "create"])
         .and(GROUP, "attestationkeys", &["restore-approval"]);
+    let with_status = ["machines", "attestationkeys", "approvedimages"];
+    let expected = with_status
+        .iter()
+        .fold(expected, |rights, kind| rights.and(GROUP, &format!("{kind}/status"), &["get", "update"]));
     assert_exactly(&namespace, "backup", expected).await;
 }
 

@@ -63,7 +63,13 @@ async fn a_disk_key_of_the_existing_operator_is_used_as_it_is() {
     env.reason::<Machine>("old-id", condition::KEY_READY, reason::KEY_ADOPTED).await;
     delivers_disk_key(&env, "old-id").await;
     assert!(env.secret("luks-old-id").await.is_none());
-    assert_eq!(env.secret("old-id").await.unwrap().data, former.data);
+    let marked = eventually("the Secret to be marked as ours", TIMEOUT, || async {
+        let secret = env.secret("old-id").await?;
+        secret.labels().contains_key(names::MANAGED_BY_LABEL).then_some(secret)
+    })
+    .await;
+    assert_eq!(marked.owner_references()[0].uid, former.owner_references()[0].uid);
+    assert_eq!(marked.data, former.data);
 }
 
 #[tokio::test]

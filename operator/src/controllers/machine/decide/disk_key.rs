@@ -89,6 +89,10 @@ fn retain_or_own(secret: &DiskKeySecret, machine: &MachineFacts, situation: &Sit
     match (&secret.owner, retention) {
         (DiskKeyOwner::Machine(_), Some(DiskKeyRetention::Retain)) => own(None),
         (DiskKeyOwner::Nobody, Some(DiskKeyRetention::Delete)) => own(Some(machine.uid.clone())),
+        // Marked as ours, so that it is guarded as such, and known again when it comes out of a backup without owner.
+        (DiskKeyOwner::Machine(_), Some(DiskKeyRetention::Delete)) if !secret.managed => {
+            own(Some(machine.uid.clone()))
+        }
         _ => DiskKeyStep::Nothing,
     }
 }
@@ -210,6 +214,9 @@ mod tests {
         let verify = DiskKeyStep::Verify { secret: "m".into(), machine_uid: "u1".into() };
         assert_eq!(outcome(&situation), (verify, Some(reason::KEY_ADOPTED)));
         situation.machines[0].key_ready_reason = Some(reason::KEY_ADOPTED.into());
+        let mark = DiskKeyStep::Own { secret: "m".into(), machine_uid: Some("u1".into()) };
+        assert_eq!(outcome(&situation), (mark, Some(reason::KEY_ADOPTED)));
+        situation.former_disk_key = Some(secret("m", true, DiskKeyOwner::Machine("u1".into())));
         assert_eq!(outcome(&situation), (DiskKeyStep::Nothing, Some(reason::KEY_ADOPTED)));
     }
 
