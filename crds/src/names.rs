@@ -25,6 +25,12 @@ pub const CONFIGURATION_HASH_ANNOTATION: &str = "trusted-execution-clusters.io/c
 pub const TLS_HASH_ANNOTATION: &str = "trusted-execution-clusters.io/tls-hash";
 /// Annotation that confirms the deletion of a cluster that has machines; its value is the cluster's name.
 pub const CONFIRM_DELETE_ANNOTATION: &str = "trusted-execution-clusters.io/confirm-delete";
+/// Finalizer that the existing operator sets on Machines.
+pub const FORMER_MACHINE_FINALIZER: &str = "finalizer.machine.trusted-execution-clusters.io";
+/// Finalizer that the existing operator sets on ApprovedImages.
+pub const FORMER_IMAGE_FINALIZER: &str = "finalizer.approved-image.trusted-execution-clusters.io";
+/// Finalizer that the existing operator sets on the Secrets in which it records trusted keys.
+pub const FORMER_RECORD_FINALIZER: &str = "trusted-execution-clusters.io/attestationkey-secret-finalizer";
 /// Label (value "true") of the namespaces in which the admission policies act.
 pub const MANAGED_NAMESPACE_LABEL: &str = "trusted-execution-clusters.io/managed";
 

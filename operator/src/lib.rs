@@ -10,6 +10,7 @@ pub mod args;
 mod child;
 pub mod crd_files;
 mod error;
+mod former;
 mod owner;
 mod preflight;
 mod queue;

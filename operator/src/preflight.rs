@@ -28,9 +28,9 @@ const FINALIZERS: &[&str] = &["update"];
 /// What the Role in deploy/rbac grants: everything `run` depends on, and nothing else.
 pub const RIGHTS: &[Right] = &[
     Right { group: GROUP, resource: "trustedexecutionclusters", verbs: WATCH },
-    Right { group: GROUP, resource: "machines", verbs: WATCH },
+    Right { group: GROUP, resource: "machines", verbs: &["list", "watch", "patch"] },
     Right { group: GROUP, resource: "attestationkeys", verbs: &["list", "watch", "patch", "delete"] },
-    Right { group: GROUP, resource: "approvedimages", verbs: WATCH },
+    Right { group: GROUP, resource: "approvedimages", verbs: &["list", "watch", "patch"] },
     Right { group: GROUP, resource: "trustedexecutionclusters/status", verbs: &["patch"] },
     Right { group: GROUP, resource: "machines/status", verbs: &["patch"] },
     Right { group: GROUP, resource: "attestationkeys/status", verbs: &["patch"] },

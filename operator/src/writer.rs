@@ -16,7 +16,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use trusted_crds::names::FIELD_MANAGER;
-use trusted_crds::{AttestationKey, HasConditions, Machine, TrustedExecutionCluster};
+use trusted_crds::{ApprovedImage, AttestationKey, HasConditions, Machine, TrustedExecutionCluster};
 
 use crate::context::{Caches, SecretMeta};
 use crate::error::{ReconcileError, WriteError};
@@ -94,6 +94,7 @@ written! {
     TrustedExecutionCluster as TrustedExecutionCluster => clusters,
     Machine as Machine => machines,
     AttestationKey as AttestationKey => attestation_keys,
+    ApprovedImage as ApprovedImage => approved_images,
     Secret as SecretMeta => secrets,
     SecretMeta as SecretMeta => secrets,
     Deployment as Deployment => deployments,

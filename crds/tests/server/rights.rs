@@ -101,6 +101,8 @@ async fn operator() {
     let expected = Rights::default()
         .on_kinds("", &["list", "watch"])
         .and(GROUP, "attestationkeys", &["patch", "delete"])
+        .and(GROUP, "machines", &["patch"])
+        .and(GROUP, "approvedimages", &["patch"])
         .and("", "secrets", &CHILD)
         .and("", "configmaps", &CHILD)
         .and("", "services", &CHILD)

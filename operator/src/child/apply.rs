@@ -101,7 +101,7 @@ async fn attempt<K: ChildKind>(
     step: Step,
     strangers: &mut Strangers,
 ) -> Result<Carried<K>, ReconcileError> {
-    let (kind, name, now) = (K::kind(&()), desired.name(), Instant::now());
+    let (name, now) = (desired.name(), Instant::now());
     match step {
         Step::Keep => {
             strangers.forget::<K>(name);
@@ -113,14 +113,7 @@ async fn attempt<K: ChildKind>(
             Some((obstacle, rest)) => Ok(Carried::Blocked { obstacle, retry: Some(rest) }),
             None => create(ctx, desired, strangers).await,
         },
-        Step::Replace { uid } => {
-            if let Some(rest) = strangers.pace::<K>(name, now) {
-                return Ok(Carried::Paced(rest));
-            }
-            tracing::info!(%kind, name, "replacing a child whose immutable fields differ");
-            ctx.writer.delete::<K>(Target { name, uid: &uid, resource_version: None }).await?;
-            Ok(Carried::Awaiting)
-        }
+        Step::Replace { uid } => replace(ctx, desired, &uid, strangers).await,
         Step::Patch { uid, body, drift } => {
             if let Some((obstacle @ Obstacle::Refused(_), rest)) = strangers.blocked::<K>(name, now) {
                 return Ok(Carried::Blocked { obstacle, retry: Some(rest) });
@@ -169,8 +162,11 @@ async fn take_up<K: ChildKind>(
     match ownership(&found, desired.owner_uid()) {
         Ownership::Ours => {
             let uid = found.meta().uid.clone().unwrap_or_default();
-            let found = compare(desired, &found)?;
-            patch(ctx, desired, &uid, found, strangers).await
+            let (body, drift) = compare(desired, &found)?;
+            if drift.needs_replacement() {
+                return replace(ctx, desired, &uid, strangers).await;
+            }
+            patch(ctx, desired, &uid, (body, drift), strangers).await
         }
         Ownership::Leaving => {
             let obstacle = Obstacle::Leaving { kind, name };
@@ -186,6 +182,23 @@ async fn take_up<K: ChildKind>(
             Ok(strangers.block(&name, now, obstacle))
         }
     }
+}
+
+/// Deletes a child that cannot be changed into what it shall be. It is made anew when it is gone.
+async fn replace<K: ChildKind>(
+    ctx: &Context,
+    desired: &Desired<K>,
+    uid: &str,
+    strangers: &mut Strangers,
+) -> Result<Carried<K>, ReconcileError> {
+    let (kind, name) = (K::kind(&()), desired.name());
+    if let Some(rest) = strangers.pace::<K>(name, Instant::now()) {
+        return Ok(Carried::Paced(rest));
+    }
+    tracing::info!(%kind, name, "replacing a child whose immutable fields differ");
+    ctx.writer.delete::<K>(Target { name, uid, resource_version: None }).await?;
+    // The store shows when it is gone, if it ever showed it.
+    Ok(Carried::Paced(REPAIR_PACE))
 }
 
 async fn patch<K: ChildKind>(

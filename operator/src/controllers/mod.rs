@@ -1,6 +1,7 @@
 //! The controllers, and the table that starts them.
 
 pub(crate) mod cluster;
+mod finalizers;
 mod machine;
 mod trustee;
 
@@ -11,7 +12,9 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use self::cluster::ClusterController;
+use self::finalizers::FinalizerController;
 use self::machine::MachineController;
+pub(crate) use self::machine::Subject;
 use self::trustee::TrusteeController;
 use crate::context::Context;
 use crate::metrics::Metrics;
@@ -29,10 +32,12 @@ pub fn spawn(
 ) {
     let machine = (MachineController::new(ctx.clone()), MachineController::triggers(ctx));
     let cluster = (ClusterController::new(ctx.clone()), ClusterController::triggers(ctx));
+    let finalizers = (FinalizerController::new(ctx.clone()), FinalizerController::triggers(ctx));
     let trustee = (TrusteeController::new(ctx.clone()), TrusteeController::triggers(ctx));
     start(running, cluster, 1, metrics, stop);
     start(running, machine, SUBJECTS_AT_ONCE, metrics, stop);
     start(running, trustee, 1, metrics, stop);
+    start(running, finalizers, SUBJECTS_AT_ONCE, metrics, stop);
 }
 
 fn start<R: Reconciler>(

@@ -14,6 +14,7 @@ mod machine_binding;
 mod machine_by_hand;
 mod machine_disk_key;
 mod machine_traffic;
+mod migration;
 mod start;
 mod stores;
 mod support;

@@ -20,6 +20,7 @@ use super::subject::Subject;
 use super::{build, decide, status};
 use crate::context::{Context, SecretMeta};
 use crate::error::{Class, ReconcileError};
+use crate::former;
 use crate::owner::{is_managed, owner_reference};
 use crate::queue::Next;
 use crate::writer::{Created, Target};
@@ -87,7 +88,21 @@ impl Pass<'_> {
         } else if next == Next::Wait {
             next = Next::After(HOLD_WAITING - self.quiet_for);
         }
+        self.retire_records(&mut failure).await;
         failure.0.map_or(Ok(next), Err)
+    }
+
+    /// Deletes what the existing operator recorded about keys that have been decided on since.
+    async fn retire_records(&self, failure: &mut Failure) {
+        let caches = &self.ctx.caches;
+        for key in &self.observed.keys {
+            let Some(record) = former::record_of(caches, key) else { continue };
+            let place = self.ctx.key(&record.name_any());
+            if former::record_in_force(caches, key).is_none() && caches.secrets.is_current(&place) {
+                let deleted = self.ctx.writer.delete::<SecretMeta>(Target::exactly(&*record)).await;
+                failure.note(deleted.map_err(Into::into));
+            }
+        }
     }
 
     /// Ends the trust in a bound key. Its status goes first: the resourceVersion in it refuses a decision that rests

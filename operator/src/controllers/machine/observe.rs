@@ -14,6 +14,7 @@ use super::situation::{
 };
 use super::subject::{Subject, fingerprint_of};
 use crate::context::{Caches, Context, SecretMeta};
+use crate::former;
 use crate::owner::{is_managed, is_ours};
 
 /// A subject as the stores show it: the facts to decide on and the objects to write to.
@@ -50,7 +51,7 @@ pub fn observe(ctx: &Context, subject: &Subject) -> Option<Observed> {
         Subject::Fingerprint(_) | Subject::Unusable(_) => None,
     };
     let binding = named(&subject.binding_secret()).map(|secret| binding(caches, secret));
-    let key_facts: Vec<KeyFacts> = keys.iter().map(|key| key_facts(key)).collect();
+    let key_facts: Vec<KeyFacts> = keys.iter().map(|key| key_facts(caches, key)).collect();
     let fingerprints: BTreeSet<Fingerprint> = key_facts
         .iter()
         .filter_map(|key| key.key.clone().ok())
@@ -114,7 +115,7 @@ fn machine_facts(machine: &Machine) -> MachineFacts {
     }
 }
 
-fn key_facts(key: &AttestationKey) -> KeyFacts {
+fn key_facts(caches: &Caches, key: &AttestationKey) -> KeyFacts {
     let (machines, others): (Vec<_>, Vec<_>) =
         key.owner_references().iter().partition(|owner| is_ours::<Machine>(owner));
     KeyFacts {
@@ -126,6 +127,7 @@ fn key_facts(key: &AttestationKey) -> KeyFacts {
         owner_machines: machines.into_iter().map(|owner| owner.uid.clone()).collect(),
         other_owners: others.len(),
         reason: key.condition(APPROVED).map(|condition| condition.reason.clone()),
+        formerly_trusted: former::record_in_force(caches, key).is_some(),
     }
 }
 

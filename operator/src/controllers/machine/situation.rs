@@ -87,6 +87,8 @@ pub struct KeyFacts {
     pub other_owners: usize,
     /// The reason of its Approved condition so far.
     pub reason: Option<String>,
+    /// The existing operator trusted it, and nothing has been decided about it since.
+    pub formerly_trusted: bool,
 }
 
 impl KeyFacts {

@@ -11,6 +11,7 @@ use trusted_crds::{AttestationKey, Fingerprint, HasConditions, Machine, reason};
 
 use super::delivery::{Source, Wanted};
 use crate::context::{Context, SecretMeta};
+use crate::former;
 use crate::owner::is_managed;
 
 /// Everything that is to be delivered now.
@@ -29,7 +30,7 @@ fn disk_keys(ctx: &Context) -> Vec<Source<String>> {
     let secret = |name: &str| ctx.caches.secrets.get(&ctx.key(name)).filter(|secret| is_live(secret));
     let found = machines.into_iter().filter_map(|(id, machines)| {
         let own = secret(&disk_key_secret(&id)).filter(|secret| is_disk_key_of(secret, &machines));
-        let adopted = secret(&id).filter(|secret| is_adopted_by(secret, &machines));
+        let adopted = secret(&id).filter(|secret| is_adopted_by(secret, &machines, own.is_some()));
         let used = adopted.or(own)?;
         Some(source(id, &used))
     });
@@ -51,7 +52,21 @@ fn attestation_keys(ctx: &Context) -> Vec<Source<Fingerprint>> {
             *present = secret;
         }
     }
+    for (fingerprint, record) in formerly_trusted(ctx) {
+        keys.entry(fingerprint).or_insert(record);
+    }
     keys.into_iter().map(|(fingerprint, secret)| source(fingerprint, &secret)).collect()
+}
+
+/// Keys that the existing operator trusted and of which nobody has decided otherwise.
+fn formerly_trusted(ctx: &Context) -> impl Iterator<Item = (Fingerprint, Arc<SecretMeta>)> {
+    ctx.caches.attestation_keys.list().into_iter().filter_map(|key| {
+        let record = former::record_in_force(&ctx.caches, &key)?;
+        let fingerprint = key.public_key().ok()?.fingerprint().clone();
+        let bearers = ctx.caches.keys_by_fingerprint.get(fingerprint.as_str());
+        let denied = bearers.iter().any(|key| key.is_denied(&fingerprint));
+        (!denied).then_some((fingerprint, record))
+    })
 }
 
 fn source<T>(as_: T, secret: &SecretMeta) -> Source<T> {
@@ -70,14 +85,19 @@ fn is_disk_key_of(secret: &SecretMeta, machines: &[Arc<Machine>]) -> bool {
     is_managed(secret) && (secret.owner_references().is_empty() || is_owned_by_one_of(secret, machines))
 }
 
-/// Whether one of the machines uses a disk key that the existing operator made.
-fn is_adopted_by(secret: &SecretMeta, machines: &[Arc<Machine>]) -> bool {
+/// Whether one of the machines uses a disk key that the existing operator made. While nothing was decided yet, one that
+/// has no other disk key does, so that the first Deployment that replaces the existing one misses none.
+fn is_adopted_by(secret: &SecretMeta, machines: &[Arc<Machine>], has_own: bool) -> bool {
     // Without an owner it was retained; our own names are never such a key.
     let retained =
         is_managed(secret) && secret.owner_references().is_empty() && !is_reserved(&secret.name_any());
     machines.iter().any(|machine| {
-        key_ready_reason(machine) == Some(reason::KEY_ADOPTED)
-            && (retained || is_owned_by_one_of(secret, std::slice::from_ref(machine)))
+        let owned = is_owned_by_one_of(secret, std::slice::from_ref(machine));
+        match key_ready_reason(machine) {
+            Some(reason::KEY_ADOPTED) => retained || owned,
+            None => owned && !has_own,
+            Some(_) => false,
+        }
     })
 }
 

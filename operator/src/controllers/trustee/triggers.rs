@@ -72,8 +72,11 @@ fn secret_facts(secret: &SecretMeta) -> SecretFacts<'_> {
 
 /// Whether a Secret may hold a disk key or record a trusted key.
 fn is_key(secret: Option<&SecretMeta>) -> bool {
-    secret
-        .is_some_and(|secret| is_managed(secret) || secret.owner_references().iter().any(is_ours::<Machine>))
+    let of_ours = |secret: &SecretMeta| {
+        let mut owners = secret.owner_references().iter();
+        owners.any(|owner| is_ours::<Machine>(owner) || is_ours::<AttestationKey>(owner))
+    };
+    secret.is_some_and(|secret| is_managed(secret) || of_ours(secret))
 }
 
 fn is_certificate(clusters: &Cache<TrustedExecutionCluster>, secret: Option<&SecretMeta>) -> bool {

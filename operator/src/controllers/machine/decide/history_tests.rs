@@ -319,6 +319,7 @@ fn fresh_key(number: u8, age: Age) -> KeyFacts {
         owner_machines: vec![],
         other_owners: 0,
         reason: None,
+        formerly_trusted: false,
     }
 }
 

@@ -1,5 +1,7 @@
 //! The decision table of docs/invariants.md, one row after the other, for one key at a time.
 
+use std::collections::BTreeSet;
+
 use trusted_crds::{ApprovalPolicy, Fingerprint, reason};
 
 use super::Verdict;
@@ -118,11 +120,42 @@ fn judge_without_approval(
         let message = format!("no Machine with spec.id {machine_id} exists yet");
         return Judged::new(Row::NoMachine, Verdict::no(reason::AWAITING_MACHINE, message));
     }
+    if let Some(judged) = judge_formerly_trusted(fingerprint, situation) {
+        return judged;
+    }
     if cluster.policy == ApprovalPolicy::Manual {
         return needs_person("the cluster's attestationKeyApproval is Manual: `kubectl trusted approve-ak`");
     }
     Judged::new(Row::First, Verdict::yes(reason::MACHINE_CREATED, "first key of its machine"))
         .wanting(Wants::Bind { by_hand: false })
+}
+
+/// Row 10a: the existing operator trusted every key that named the machine. One alone stays trusted, whatever the policy,
+/// which concerns new keys; between several a person decides.
+fn judge_formerly_trusted(fingerprint: &Fingerprint, situation: &Situation) -> Option<Judged> {
+    let trusted = situation.keys.iter().filter(|key| key.formerly_trusted && !key.deleting);
+    let trusted: BTreeSet<&Fingerprint> = trusted
+        .filter_map(|key| key.key.as_ref().ok())
+        .filter(|key| !situation.denied.contains(key))
+        .collect();
+    let conflict =
+        |message: &str| Some(Judged::new(Row::FormerlyTrusted, Verdict::no(reason::CONFLICT, message)));
+    match (trusted.len(), trusted.contains(fingerprint)) {
+        (0, _) => None,
+        (1, true) => {
+            let verdict =
+                Verdict::yes(reason::MACHINE_CREATED, "trusted by the operator that was here before");
+            Some(Judged::new(Row::FormerlyTrusted, verdict).wanting(Wants::Bind { by_hand: false }))
+        }
+        (_, true) => conflict(
+            "one of several keys of this machine that the operator before trusted; all stay in Trustee until one is \
+             chosen: `kubectl trusted approve-ak`",
+        ),
+        (_, false) => conflict(
+            "the operator that was here before trusted another key of this machine; to trust this one instead run \
+             `kubectl trusted approve-ak`",
+        ),
+    }
 }
 
 /// Row 12: what this key was told before stands until a person says otherwise.

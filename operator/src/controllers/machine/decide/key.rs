@@ -40,6 +40,8 @@ pub enum Row {
     NeedsPerson,
     /// 12: refused before.
     RefusedBefore,
+    /// 10a: the existing operator trusted keys of this machine.
+    FormerlyTrusted,
     /// 13: first key.
     First,
     /// Waits for the store to show who won, or for garbage collection.

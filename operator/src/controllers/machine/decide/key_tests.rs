@@ -27,6 +27,7 @@ fn key(n: u8) -> KeyFacts {
         owner_machines: vec![],
         other_owners: 0,
         reason: None,
+        formerly_trusted: false,
     }
 }
 
@@ -320,6 +321,32 @@ fn row_10_a_key_waits_for_its_machine() {
     expect(&situation, Row::NoMachine, Some((false, reason::AWAITING_MACHINE)), &KEEP);
     situation.machines = vec![MachineFacts { deleting: true, ..Default::default() }];
     expect(&situation, Row::NoMachine, Some((false, reason::AWAITING_MACHINE)), &KEEP);
+}
+
+#[test]
+fn row_10a_what_an_earlier_operator_trusted_stays_trusted_or_waits_for_a_person() {
+    let former = |n| KeyFacts { formerly_trusted: true, ..key(n) };
+    // One of them: trusted before an older rival, and under policy Manual, which concerns new keys.
+    for situation in [with(vec![key(1), former(2)]), manual(with(vec![key(1), former(2)]))] {
+        let plan = decide(&situation);
+        assert_eq!(plan.binding, BindingStep::Bind { key: 1, by_hand: false });
+        assert_eq!(verdict(&plan, 0), (Row::FormerlyTrusted, Some((false, reason::CONFLICT))));
+        assert_eq!(verdict(&plan, 1), (Row::FormerlyTrusted, Some((true, reason::MACHINE_CREATED))));
+    }
+    // Several: none is bound, all are told, and a person's choice is.
+    let mut several = with(vec![former(1), former(2)]);
+    let plan = decide(&several);
+    assert_eq!(plan.binding, BindingStep::Keep);
+    assert_eq!([verdict(&plan, 0).1, verdict(&plan, 1).1], [Some((false, reason::CONFLICT)); 2]);
+    several.keys[1] = KeyFacts { formerly_trusted: true, ..approved(2) };
+    assert_eq!(decide(&several).binding, BindingStep::Bind { key: 1, by_hand: true });
+    // Refused before: gone with its rival it may be, trusted it is not.
+    let refused = KeyFacts { formerly_trusted: true, ..refused(1, reason::CONFLICT) };
+    assert_eq!(decide(&with(vec![refused])).binding, BindingStep::Keep);
+    // One of two denied: the other is the only one.
+    let mut denied = with(vec![former(1), former(2)]);
+    denied.denied = [fingerprint(1)].into();
+    assert_eq!(decide(&denied).binding, BindingStep::Bind { key: 1, by_hand: false });
 }
 
 #[test]

@@ -61,16 +61,18 @@ fn a_disk_key_is_the_machines_own_or_a_kept_one() {
 }
 
 #[test]
-fn a_former_disk_key_is_used_once_the_machine_has_adopted_it() {
+fn a_former_disk_key_is_used_by_the_machine_that_adopted_it() {
     let owned = secret("a", false, &[("Machine", "m1")]);
-    assert!(is_adopted_by(&owned, &[machine("m1", Some(reason::KEY_ADOPTED))]));
-    assert!(!is_adopted_by(&owned, &[machine("m1", Some(reason::KEY_CREATED))]));
-    assert!(!is_adopted_by(&owned, &[machine("m1", None)]));
-    let two = [machine("m1", None), machine("m2", Some(reason::KEY_ADOPTED))];
-    assert!(!is_adopted_by(&owned, &two), "another machine's adoption does not count");
-    assert!(is_adopted_by(&secret("a", true, &[]), &two), "retained");
-    assert!(!is_adopted_by(&secret("a", false, &[]), &two), "somebody's");
-    assert!(!is_adopted_by(&secret("luks-a", true, &[]), &two), "the disk key of machine a, not of luks-a");
+    let is = |secret: &SecretMeta, machines: &[Arc<Machine>]| is_adopted_by(secret, machines, false);
+    assert!(is(&owned, &[machine("m1", Some(reason::KEY_ADOPTED))]));
+    assert!(!is(&owned, &[machine("m1", Some(reason::KEY_CREATED))]));
+    assert!(is(&owned, &[machine("m1", None)]), "nothing was decided yet, and it has no other");
+    assert!(!is_adopted_by(&owned, &[machine("m1", None)], true), "it has one of ours");
+    let two = [machine("m2", None), machine("m3", Some(reason::KEY_ADOPTED))];
+    assert!(!is(&owned, &two), "another machine's adoption does not count");
+    assert!(is(&secret("a", true, &[]), &two), "retained");
+    assert!(!is(&secret("a", false, &[]), &two), "somebody's");
+    assert!(!is(&secret("luks-a", true, &[]), &two), "the disk key of machine a, not of luks-a");
 }
 
 #[test]
