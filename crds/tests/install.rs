@@ -125,6 +125,22 @@ async fn component_names_a_shared_controller_manager() {
     assert!(!rendered.contains("kube-system"), "{rendered}");
 }
 
+#[tokio::test]
+async fn components_add_a_standby_and_monitoring() {
+    let plane = ControlPlane::shared().await;
+    let rendered = overlay(plane, |deploy| {
+        format!(
+            "namespace: elsewhere\nresources: [{deploy}/operator]\ncomponents: \
+             [{deploy}/components/high-availability, {deploy}/components/monitoring]\n"
+        )
+    });
+    for kind in ["Deployment", "PodDisruptionBudget", "Service", "ServiceMonitor", "PrometheusRule"] {
+        assert_eq!(rendered.matches(&format!("\nkind: {kind}\n")).count(), 1, "{kind}: {rendered}");
+    }
+    assert!(rendered.contains("\n  replicas: 2\n"), "{rendered}");
+    assert!(!rendered.contains(&format!("namespace: {NAMESPACE}\n")), "{rendered}");
+}
+
 /// The policies of `deploy/` bear the names under which operator and plugin know them.
 #[tokio::test]
 async fn policies_have_their_names() {

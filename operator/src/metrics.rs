@@ -2,6 +2,7 @@
 //! reconciles went. The numbers are its own; the API server's audit log is the referee.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use cachelib::{KindStatus, RequestCounter};
 use prometheus_client::collector::Collector;
@@ -10,9 +11,15 @@ use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetri
 use prometheus_client::metrics::counter::{ConstCounter, Counter};
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
-use prometheus_client::registry::Registry;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::{Registry, Unit};
 
 use crate::error::Class;
+
+/// Upper bounds of the buckets for durations: 1 ms and each twice the one before, up to 65 s.
+const SHORTEST_BUCKET: f64 = 0.001;
+const BUCKETS: u16 = 17;
 
 /// How a pass ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +59,7 @@ pub struct ReconcileMetrics {
     controller: &'static str,
     passes: Family<ReconcileLabels, Counter>,
     depth: Gauge,
+    handled: Option<Histogram>,
 }
 
 impl ReconcileMetrics {
@@ -59,6 +67,11 @@ impl ReconcileMetrics {
     pub fn finished(&self, outcome: Outcome) {
         let labels = ReconcileLabels { controller: self.controller, result: outcome.label() };
         self.passes.get_or_create(&labels).inc();
+    }
+
+    /// Notes that events were dealt with, the first of which came that long ago.
+    pub fn handled(&self, after: Duration) {
+        self.handled.iter().for_each(|handled| handled.observe(after.as_secs_f64()));
     }
 
     /// Notes how many keys are due and wait for a free place.
@@ -73,6 +86,8 @@ pub struct Metrics {
     registry: Arc<Registry>,
     passes: Family<ReconcileLabels, Counter>,
     depth: Family<ControllerLabels, Gauge>,
+    handled: Family<ControllerLabels, Histogram>,
+    leading: Gauge,
 }
 
 /// Tells the state of every store.
@@ -84,6 +99,19 @@ impl Metrics {
         let mut registry = Registry::with_prefix("trusted_operator");
         let passes = Family::<ReconcileLabels, Counter>::default();
         let depth = Family::<ControllerLabels, Gauge>::default();
+        let handled = Family::<ControllerLabels, Histogram>::new_with_constructor(|| {
+            Histogram::new(exponential_buckets(SHORTEST_BUCKET, 2.0, BUCKETS))
+        });
+        let leading = Gauge::default();
+        let version = [("version", env!("CARGO_PKG_VERSION"))];
+        registry.register("build", "The running version", Info::new(version));
+        registry.register("leading", "1 while this process holds the lease and works", leading.clone());
+        registry.register_with_unit(
+            "event_handling",
+            "From an event to the end of the pass that dealt with it, statuses written",
+            Unit::Seconds,
+            handled.clone(),
+        );
         registry.register("reconciles", "Passes by controller and result", passes.clone());
         registry.register("queue_depth", "Keys that are due and wait for a free place", depth.clone());
         registry.register(
@@ -93,13 +121,20 @@ impl Metrics {
         );
         registry.register_collector(Box::new(Requests(requests)));
         registry.register_collector(Box::new(Stores(stores)));
-        Metrics { registry: Arc::new(registry), passes, depth }
+        Metrics { registry: Arc::new(registry), passes, depth, handled, leading }
     }
 
     /// The counters of one controller.
     pub fn of_controller(&self, controller: &'static str) -> ReconcileMetrics {
-        let depth = self.depth.get_or_create(&ControllerLabels { controller }).clone();
-        ReconcileMetrics { controller, passes: self.passes.clone(), depth }
+        let labels = ControllerLabels { controller };
+        let depth = self.depth.get_or_create(&labels).clone();
+        let handled = Some(self.handled.get_or_create(&labels).clone());
+        ReconcileMetrics { controller, passes: self.passes.clone(), depth, handled }
+    }
+
+    /// Notes whether this process leads.
+    pub fn leads(&self, leads: bool) {
+        self.leading.set(leads.into());
     }
 
     /// Everything in Prometheus text format.
@@ -200,42 +235,4 @@ impl Collector for Stores {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::HashSet;
-
-    use k8s_openapi::api::core::v1::Secret;
-    use kube::api::{Api, Patch, PatchParams};
-    use kube::{Client, Config};
-    use serde_json::json;
-
-    use super::*;
-
-    #[tokio::test]
-    async fn a_dry_run_is_a_series_of_its_own() {
-        let counter = RequestCounter::default();
-        // Nothing listens there; a request without an answer is counted with code 0.
-        let config = Config::new("http://127.0.0.1:1".parse().unwrap());
-        let client: Client = cachelib::clients(config, "test", &counter).unwrap().request;
-        for dry_run in [false, true, true] {
-            let params = PatchParams { dry_run, ..PatchParams::default() };
-            let secrets = Api::<Secret>::namespaced(client.clone(), "ns");
-            secrets.patch("a", &params, &Patch::Merge(json!({}))).await.unwrap_err();
-        }
-        let text = Metrics::new(counter, Arc::new(Vec::new), Counter::default()).text();
-        let series: Vec<(&str, &str)> = text
-            .lines()
-            .filter_map(|line| line.strip_prefix("trusted_operator_http_requests_total")?.rsplit_once(' '))
-            .collect();
-        let labels = |dry_run: &str| {
-            format!(
-                r#"{{verb="patch",group="",resource="secrets",subresource="",code="0",dry_run="{dry_run}"}}"#
-            )
-        };
-        let named: HashSet<&str> = series.iter().map(|(labels, _)| *labels).collect();
-        assert_eq!(named.len(), series.len(), "series with equal labels: {text}");
-        assert!(
-            series.contains(&(&labels("false"), "1")) && series.contains(&(&labels("true"), "2")),
-            "{text}"
-        );
-    }
-}
+mod tests;

@@ -88,6 +88,8 @@ pub async fn drive<R: Reconciler>(
 /// What is known about a key that is waiting, due or running.
 struct Entry {
     last_event: Instant,
+    /// When the first of the events came that no successful pass has dealt with.
+    unhandled_since: Option<Instant>,
     running: bool,
     /// Due already (in `ready`), or again as soon as the running pass ends.
     queued: bool,
@@ -103,7 +105,8 @@ struct Queue<R: Reconciler> {
     ready: VecDeque<R::Key>,
     timers: DelayQueue<R::Key>,
     running: JoinSet<Result<Next, ReconcileError>>,
-    keys_by_task: HashMap<Id, R::Key>,
+    /// The key of each running pass, and since when the events it deals with have waited.
+    by_task: HashMap<Id, (R::Key, Option<Instant>)>,
 }
 
 impl<R: Reconciler> Queue<R> {
@@ -116,7 +119,7 @@ impl<R: Reconciler> Queue<R> {
             ready: VecDeque::new(),
             timers: DelayQueue::new(),
             running: JoinSet::new(),
-            keys_by_task: HashMap::new(),
+            by_task: HashMap::new(),
         }
     }
 
@@ -127,6 +130,7 @@ impl<R: Reconciler> Queue<R> {
         let now = Instant::now();
         let entry = self.entries.entry(key.clone()).or_insert_with(|| Entry::new(now));
         entry.last_event = now;
+        entry.unhandled_since.get_or_insert(now);
         match &entry.timer {
             Some(timer) if entry.backoff.is_some() => {
                 let soon = now + EVENT_IN_BACKOFF;
@@ -165,15 +169,16 @@ impl<R: Reconciler> Queue<R> {
             entry.queued = false;
             entry.running = true;
             let trigger = Trigger { quiet_for: entry.last_event.elapsed() };
+            let since = entry.unhandled_since.take();
             let (reconciler, task_key) = (self.reconciler.clone(), key.clone());
             let task = self.running.spawn(async move { reconciler.reconcile(task_key, trigger).await });
-            self.keys_by_task.insert(task.id(), key);
+            self.by_task.insert(task.id(), (key, since));
         }
     }
 
     fn ended(&mut self, ended: Result<(Id, Result<Next, ReconcileError>), JoinError>) {
         let id = ended.as_ref().map_or_else(JoinError::id, |(id, _)| *id);
-        let Some(key) = self.keys_by_task.remove(&id) else { return };
+        let Some((key, since)) = self.by_task.remove(&id) else { return };
         let Some(entry) = self.entries.get_mut(&key) else { return };
         entry.running = false;
         let again = std::mem::take(&mut entry.queued);
@@ -181,6 +186,7 @@ impl<R: Reconciler> Queue<R> {
             Ok((_, Ok(next))) => {
                 entry.backoff = None;
                 self.metrics.finished(Outcome::Success);
+                since.into_iter().for_each(|since| self.metrics.handled(since.elapsed()));
                 match next {
                     Next::Wait => None,
                     Next::After(wait) => Some(wait),
@@ -197,6 +203,9 @@ impl<R: Reconciler> Queue<R> {
             }
         };
         let failed = entry.backoff.is_some();
+        if failed {
+            entry.unhandled_since = since.or(entry.unhandled_since);
+        }
         match wait {
             Some(wait) if failed || !again => entry.timer = Some(self.timers.insert(key, wait)),
             _ if again => self.make_ready(&key),
@@ -209,7 +218,14 @@ impl<R: Reconciler> Queue<R> {
 
 impl Entry {
     fn new(now: Instant) -> Self {
-        Entry { last_event: now, running: false, queued: false, timer: None, backoff: None }
+        Entry {
+            last_event: now,
+            unhandled_since: None,
+            running: false,
+            queued: false,
+            timer: None,
+            backoff: None,
+        }
     }
 
     fn next_backoff(&mut self) -> Duration {

@@ -138,6 +138,7 @@ async fn lead(
         return Err(RunError::LeaseLost);
     }
     tracing::info!("lease held, stores complete: working");
+    metrics.leads(true);
     controllers::spawn(running, ctx, metrics, stop);
     tokio::select! {
         () = leadership.lost() => Err(RunError::LeaseLost),

@@ -50,16 +50,15 @@ struct Driven {
 }
 
 fn driven(recorder: Recorder, concurrency: usize) -> Driven {
+    measured(recorder, concurrency, ReconcileMetrics::default())
+}
+
+fn measured(recorder: Recorder, concurrency: usize, metrics: ReconcileMetrics) -> Driven {
     let (events, received) = mpsc::unbounded();
     let recorder = Arc::new(recorder);
     let stop = CancellationToken::new();
-    let task = tokio::spawn(drive(
-        recorder.clone(),
-        vec![received.boxed()],
-        concurrency,
-        ReconcileMetrics::default(),
-        stop.clone(),
-    ));
+    let task =
+        tokio::spawn(drive(recorder.clone(), vec![received.boxed()], concurrency, metrics, stop.clone()));
     Driven { recorder, events, stop, task }
 }
 
@@ -135,4 +134,32 @@ async fn a_key_is_serial_and_keys_are_bounded() {
     assert_eq!(recorder.most_running.load(Ordering::SeqCst), 2);
     assert_eq!(recorder.passes_of(10).len(), 2, "repeated events during a pass are one more pass");
     assert_eq!(recorder.passes_of(12).len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_is_measured_once_a_pass_has_dealt_with_it() {
+    let metrics = crate::metrics::Metrics::new(Default::default(), Arc::new(Vec::new), Default::default());
+    let hold = Some(Notify::new());
+    let driven = measured(Recorder { hold, ..Recorder::default() }, 2, metrics.of_controller("recorder"));
+    // A second event for the same key while its pass runs, and a key whose passes fail.
+    for key in [4, 1] {
+        driven.send(key);
+    }
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    driven.send(4);
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    for _ in 0..3 {
+        driven.recorder.hold.as_ref().unwrap().notify_one();
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    driven.end().await;
+    let text = metrics.text();
+    let value = |what: &str| {
+        let name = format!("trusted_operator_event_handling_seconds_{what}{{controller=\"recorder\"}} ");
+        let line = text.lines().find_map(|line| line.strip_prefix(&name));
+        line.unwrap_or_else(|| panic!("no {name} in {text}")).parse::<f64>().unwrap()
+    };
+    assert_eq!(value("count"), 2.0, "two passes of key 4, none of key 1");
+    // At 0 s and at 1 s; seen to at 2 s, and 1 to 3 s later.
+    assert!((4.0..8.0).contains(&value("sum")), "{}", value("sum"));
 }
