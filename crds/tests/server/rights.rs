@@ -177,6 +177,17 @@ async fn backup() {
 }
 
 #[tokio::test]
+async fn purger() {
+    let namespace = namespace("rights-purger").await;
+    let expected = Rights::default().and(GROUP, "machines", &["get", "list", "watch", "purge"]).and(
+        "",
+        "secrets",
+        &["get", "list", "watch", "delete"],
+    );
+    assert_exactly(&namespace, "purger", expected).await;
+}
+
+#[tokio::test]
 async fn auditor_and_nobody() {
     let namespace = namespace("rights-nobody").await;
     assert_exactly(&namespace, "auditor", Rights::default()).await;

@@ -2,13 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "what a test cannot go on without has failed it")]
 
-mod backup;
 mod children;
 mod cluster_drift;
 mod cluster_foreign;
 mod cluster_install;
 mod cluster_tls;
 mod events;
+mod how_to;
 mod leadership;
 mod machine_binding;
 mod machine_by_hand;

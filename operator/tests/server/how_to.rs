@@ -1,4 +1,4 @@
-//! docs/how-to/backup.md, done as it says: everything is lost, and restored with the rights of a backup tool.
+//! The pages of docs/how-to, done as they say: their commands are run, with the rights they name.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,14 +17,18 @@ use trusted_crds::{
 
 use crate::support::{CLUSTER, Conditioned, Env, TIMEOUT};
 
-const DOCUMENT: &str = include_str!("../../../docs/how-to/backup.md");
+const BACKUP: &str = include_str!("../../../docs/how-to/backup.md");
+const DISK_KEYS: &str = include_str!("../../../docs/how-to/disk-keys.md");
 
-/// The commands of the document, block by block.
-fn commands() -> Vec<&'static str> {
-    DOCUMENT.split("```sh\n").skip(1).map(|block| block.split("```").next().unwrap()).collect()
+/// The commands of a page, block by block.
+fn commands(page: &'static str) -> [&'static str; 3] {
+    let blocks: Vec<_> =
+        page.split("```sh\n").skip(1).map(|block| block.split("```").next().unwrap()).collect();
+    blocks.try_into().unwrap()
 }
 
-async fn run(env: &Env, user: &str, folder: &Path, script: &str) {
+/// Runs commands in `folder`; returns what they print.
+async fn run(env: &Env, user: &str, folder: &Path, script: &str) -> String {
     let kubectl = env.ns.control_plane().kubectl();
     let output = tokio::process::Command::from(Command::new("sh"))
         .args(["-euc", &format!("kubectl() {{ {} \"$@\"; }}\n{script}", kubectl.display())])
@@ -34,6 +38,7 @@ async fn run(env: &Env, user: &str, folder: &Path, script: &str) {
         .await
         .unwrap();
     assert!(output.status.success(), "{script}{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
 }
 
 /// What must not be lost: the bytes of every disk key and binding.
@@ -110,7 +115,7 @@ async fn fill(env: &Env) {
 async fn what_was_backed_up_is_restored_with_the_same_keys_and_decisions() {
     let mut env = Env::bare("backup").await;
     let folder = tempfile::tempdir().unwrap();
-    let [back_up, restore, restore_cluster] = commands()[..] else { panic!("three blocks of commands") };
+    let [back_up, restore, restore_cluster] = commands(BACKUP);
     // The disk key of an earlier operator was there before ours.
     env.start_operator().await;
     fill(&env).await;
@@ -147,4 +152,28 @@ async fn what_was_backed_up_is_restored_with_the_same_keys_and_decisions() {
     }
     assert_eq!(decisions(&env).await, judged);
     assert!(bytes(&env).await == secrets, "disk keys and bindings have the same bytes");
+}
+
+#[tokio::test]
+async fn disk_keys_that_were_kept_are_found_and_purged() {
+    let env = Env::new("purge").await;
+    let folder = tempfile::tempdir().unwrap();
+    let [retain, list, purge] = commands(DISK_KEYS);
+    for id in ["stays", "goes"] {
+        env.machine(id).await;
+        env.condition::<Machine>(id, condition::KEY_READY, "True").await;
+    }
+    run(&env, "editor", folder.path(), &format!("CLUSTER={CLUSTER}\n{retain}")).await;
+    let ownerless =
+        async |id: &str| env.secret(&format!("luks-{id}")).await?.owner_references().is_empty().then_some(());
+    for id in ["stays", "goes"] {
+        eventually("the disk key to lose its owner", TIMEOUT, || ownerless(id)).await;
+    }
+    assert_eq!(run(&env, "purger", folder.path(), list).await, "");
+    env.delete::<Machine>("goes").await;
+    env.gone::<Machine>("goes").await;
+    assert_eq!(run(&env, "purger", folder.path(), list).await, "goes\n");
+    run(&env, "purger", folder.path(), &format!("ID=goes\n{purge}")).await;
+    assert_eq!(run(&env, "purger", folder.path(), list).await, "");
+    assert!(env.secret("luks-goes").await.is_none() && env.secret("luks-stays").await.is_some());
 }
