@@ -7,6 +7,7 @@ mod cluster_drift;
 mod cluster_foreign;
 mod cluster_install;
 mod cluster_tls;
+mod crowd;
 mod events;
 mod how_to;
 mod leadership;
