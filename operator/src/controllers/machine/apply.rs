@@ -49,6 +49,15 @@ pub struct Memory {
     verified: Mutex<HashSet<String>>,
 }
 
+/// What came of the step for a disk key.
+enum DiskKey {
+    AsPlanned,
+    /// One was made, where the plan was to use what is there.
+    MadeInstead,
+    /// Another writer was faster, or it cannot be made yet.
+    Unsettled,
+}
+
 /// The first failure of a pass. One write that fails does not hold up the others.
 #[derive(Default)]
 struct Failure(Option<ReconcileError>);
@@ -71,11 +80,18 @@ impl Pass<'_> {
         let mut failure = Failure::default();
         let mut next = Next::Wait;
         let told = self.unbind_as_told(&plan, &mut failure).await;
-        if failure.note(self.apply_disk_key(&mut plan).await) != Some(true) {
-            unsettle_disk_key(&mut plan);
-            next = Next::After(LOST_RACE);
+        // Neither rests on the other.
+        let (disk_key, binding) =
+            tokio::join!(self.apply_disk_key(&plan.disk_key), self.apply_binding(&plan.binding));
+        match failure.note(disk_key) {
+            Some(DiskKey::AsPlanned) => {}
+            Some(DiskKey::MadeInstead) => self.tell_made_instead(&mut plan),
+            Some(DiskKey::Unsettled) | None => {
+                unsettle_disk_key(&mut plan);
+                next = Next::After(LOST_RACE);
+            }
         }
-        if failure.note(self.apply_binding(&plan.binding).await) != Some(true) {
+        if failure.note(binding) != Some(true) {
             unsettle_binding(&mut plan);
             next = Next::After(LOST_RACE);
         }
@@ -144,28 +160,31 @@ impl Pass<'_> {
         }) || plan.keys.iter().any(|key| key.approved.as_ref().is_some_and(decide::Verdict::is_waiting))
     }
 
-    /// Whether the disk key is as planned.
-    async fn apply_disk_key(&self, plan: &mut Plan) -> Result<bool, ReconcileError> {
-        match &plan.disk_key {
-            DiskKeyStep::Nothing => Ok(true),
-            DiskKeyStep::Create { machine_uid } => self.create_disk_key(machine_uid).await,
+    async fn apply_disk_key(&self, step: &DiskKeyStep) -> Result<DiskKey, ReconcileError> {
+        let done = match step {
+            DiskKeyStep::Nothing => true,
+            DiskKeyStep::Create { machine_uid } => self.create_disk_key(machine_uid).await?,
             DiskKeyStep::Own { secret, machine_uid } => {
-                self.own_disk_key(secret, machine_uid.as_deref()).await
+                self.own_disk_key(secret, machine_uid.as_deref()).await?
             }
             DiskKeyStep::Verify { secret, machine_uid } => {
-                if self.holds_disk_key(secret).await? {
-                    return Ok(true);
+                if !self.holds_disk_key(secret).await? {
+                    let made = self.observed.situation.cluster.is_some()
+                        && self.create_disk_key(machine_uid).await?;
+                    return Ok(if made { DiskKey::MadeInstead } else { DiskKey::Unsettled });
                 }
-                let Some(id) = self.observed.situation.machine_id.as_deref() else { return Ok(false) };
-                if self.observed.situation.cluster.is_none() {
-                    return Ok(false);
-                }
-                let verdict = decide::created(&names::disk_key_secret(id));
-                for machine in plan.machines.iter_mut().filter(|machine| is_adopted(machine)) {
-                    machine.key_ready = Some(verdict.clone());
-                }
-                self.create_disk_key(machine_uid).await
+                true
             }
+        };
+        Ok(if done { DiskKey::AsPlanned } else { DiskKey::Unsettled })
+    }
+
+    /// What the existing operator left was no disk key.
+    fn tell_made_instead(&self, plan: &mut Plan) {
+        let id = self.observed.situation.machine_id.as_deref().unwrap_or_default();
+        let verdict = decide::created(&names::disk_key_secret(id));
+        for machine in plan.machines.iter_mut().filter(|machine| is_adopted(machine)) {
+            machine.key_ready = Some(verdict.clone());
         }
     }
 
