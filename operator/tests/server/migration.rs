@@ -1,4 +1,4 @@
-//! A namespace as the existing operator leaves it (its version that delivers by mounts) is taken over: disk keys stay,
+//! A namespace as the existing operator leaves it, in either of its versions, is taken over: disk keys stay,
 //! no key leaves Trustee meanwhile, and nothing of it keeps an object from going.
 
 use std::collections::BTreeMap;
@@ -43,8 +43,38 @@ where
     env.create(&serde_json::from_value::<K>(object).unwrap()).await
 }
 
+/// How the existing operator brings keys to Trustee.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Former {
+    /// A volume for each machine.
+    Mounts,
+    /// Nothing in the Deployment: it calls Trustee.
+    AdminApi,
+}
+
+/// Volumes of the Trustee pod and where they are mounted.
+fn trustee_volumes(former: Former) -> (serde_json::Value, serde_json::Value) {
+    if former == Former::AdminApi {
+        let volumes = json!([
+            {"name": "trustee-data", "configMap": {"name": TRUSTEE_DATA}},
+            {"name": "trustee-auth", "secret": {"secretName": "trustee-auth"}},
+            {"name": "trustee-storage", "emptyDir": {}},
+        ]);
+        let mounts = json!([
+            {"name": "trustee-data", "mountPath": "/etc/kbs"},
+            {"name": "trustee-auth", "mountPath": "/opt/trustee/keys"},
+            {"name": "trustee-storage", "mountPath": "/opt/trustee/storage"},
+        ]);
+        return (volumes, mounts);
+    }
+    let volumes = MACHINES.map(|(id, _)| json!({"name": id, "secret": {"secretName": id}}));
+    let repository = "/opt/trustee/kbs-repository/default";
+    let mounts = MACHINES.map(|(id, _)| json!({"name": id, "mountPath": format!("{repository}/{id}")}));
+    (json!(volumes), json!(mounts))
+}
+
 /// Deployment, Service or ConfigMap as the existing operator makes them: no label of ours, owned by the cluster.
-async fn children(env: &Env, cluster: &TrustedExecutionCluster) {
+async fn children(env: &Env, cluster: &TrustedExecutionCluster, former: Former) {
     let data = json!({"metadata": {"name": TRUSTEE_DATA}, "data": {"kbs-config.toml": "old"}});
     create::<ConfigMap>(env, owned(data, cluster)).await;
     for (name, app, port) in [
@@ -55,14 +85,9 @@ async fn children(env: &Env, cluster: &TrustedExecutionCluster) {
         let service = json!({"metadata": {"name": name}, "spec": {"selector": {"app": app}, "ports": [{"port": port}]}});
         create::<Service>(env, owned(service, cluster)).await;
     }
-    let volumes: Vec<_> =
-        MACHINES.iter().map(|(id, _)| json!({"name": id, "secret": {"secretName": id}})).collect();
-    let mounts: Vec<_> = MACHINES
-        .iter()
-        .map(|(id, _)| json!({"name": id, "mountPath": format!("/opt/trustee/kbs-repository/default/{id}")}))
-        .collect();
+    let (volumes, mounts) = trustee_volumes(former);
     for (name, app, volumes, mounts) in [
-        (TRUSTEE_DEPLOYMENT, "kbs", json!(volumes), json!(mounts)),
+        (TRUSTEE_DEPLOYMENT, "kbs", volumes, mounts),
         (REGISTER_SERVER, REGISTER_SERVER, json!([]), json!([])),
         (ATTESTATION_KEY_REGISTER, ATTESTATION_KEY_REGISTER, json!([]), json!([])),
     ] {
@@ -77,9 +102,9 @@ async fn children(env: &Env, cluster: &TrustedExecutionCluster) {
 }
 
 /// Machines, disk keys, approved keys and their records. Returns the keys by name.
-async fn fill(env: &Env) -> BTreeMap<String, AttestationKey> {
+async fn fill(env: &Env, former: Former) -> BTreeMap<String, AttestationKey> {
     let cluster = env.create(&objects::cluster(CLUSTER)).await;
-    children(env, &cluster).await;
+    children(env, &cluster, former).await;
     let mut keys = BTreeMap::new();
     for (id, names) in MACHINES {
         let mut machine = objects::machine(&format!("machine-{id}"), id);
@@ -145,8 +170,18 @@ fn incomplete(env: &Env, keys: &BTreeMap<String, AttestationKey>) -> tokio::task
 #[tokio::test]
 async fn a_namespace_of_the_existing_operator_is_taken_over_without_loss() {
     testenv::needs!(SimulatedNodes);
-    let mut env = Env::bare("migration").await;
-    let keys = fill(&env).await;
+    taken_over_without_loss("migration-mounts", Former::Mounts).await;
+}
+
+#[tokio::test]
+async fn so_is_one_of_its_version_that_calls_trustee() {
+    testenv::needs!(SimulatedNodes);
+    taken_over_without_loss("migration-calls", Former::AdminApi).await;
+}
+
+async fn taken_over_without_loss(prefix: &str, former: Former) {
+    let mut env = Env::bare(prefix).await;
+    let keys = fill(&env, former).await;
     let deployments = env.api::<Deployment>();
     let before = deployments.get(TRUSTEE_DEPLOYMENT).await.unwrap();
     let incomplete = incomplete(&env, &keys);
@@ -207,7 +242,7 @@ async fn everything_may_go(env: &Env) {
 async fn what_was_being_deleted_meanwhile_goes() {
     testenv::needs!(SimulatedNodes);
     let mut env = Env::bare("migration-deleted").await;
-    let keys = fill(&env).await;
+    let keys = fill(&env, Former::Mounts).await;
     // While no operator runs: a key, whose record waits for its finalizer, and an image.
     env.delete::<AttestationKey>("left").await;
     env.delete::<ApprovedImage>("image").await;
