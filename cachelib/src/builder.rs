@@ -17,6 +17,7 @@ use crate::{
     cache::Core,
     canary::SHORTEST_PERIOD,
     index::IndexSpec,
+    outage::Outage,
     running::{Kind, Start},
     source::resource_name,
     task::Task,
@@ -116,6 +117,7 @@ pub enum BuildError {
 pub struct Builder {
     client: Client,
     options: Options,
+    outage: Outage,
     registered: HashMap<(String, Source), &'static Location<'static>>,
     kinds: Vec<Arc<dyn Kind>>,
     starts: Vec<Start>,
@@ -125,7 +127,8 @@ impl Builder {
     /// Starts a registration. `client` should be [`Clients::watch`](crate::Clients): a client that retries by itself
     /// hides the causes of failures.
     pub fn new(client: Client, options: Options) -> Self {
-        Self { client, options, registered: HashMap::new(), kinds: Vec::new(), starts: Vec::new() }
+        let (registered, kinds, starts) = (HashMap::new(), Vec::new(), Vec::new());
+        Self { client, options, outage: Outage::default(), registered, kinds, starts }
     }
 
     /// Begins the registration of a kind, completed by [`CacheBuilder::build`].
@@ -232,6 +235,7 @@ impl<K: Cached> CacheBuilder<'_, K> {
             options: self.builder.options.clone(),
             writer: Writer::new(Arc::clone(&core)),
             canary: self.canary,
+            outage: self.builder.outage.clone(),
         };
         self.builder.starts.push(Box::new(move || tokio::spawn(task.run())));
         self.builder.kinds.push(Arc::clone(&core) as Arc<dyn Kind>);

@@ -60,6 +60,8 @@
 //! - **Named causes.** Each kind is [`Readiness::Pending`], `Synced`, `Failed` or `Stale`, the latter two with a
 //!   [`Cause`] a person can act on. Failed kinds are tried again with growing delays that respect `Retry-After`;
 //!   other kinds are not affected. Each try is logged once.
+//! - **A server that is down is left in peace.** While nothing answers, the kinds of a [`Builder`] try in turns, one of
+//!   them about every 5 s and each at most ten times a minute; the first answer lets all go on.
 //! - **A frozen stream is found.** With [`CacheBuilder::canary`] a watch that is open and shows nothing, although the
 //!   API server has moved on, makes its kind `Stale` until a stream proves to be alive.
 //! - **A bad object costs only itself.** Objects are parsed one by one. One that does not fit the Rust type is named
@@ -98,6 +100,7 @@ mod key;
 mod ledger;
 mod metadata;
 pub mod oneshot;
+mod outage;
 mod readiness;
 mod running;
 mod source;

@@ -19,6 +19,7 @@ use crate::{
     canary::{self, Progress, Sign},
     cause,
     guard::Guard,
+    outage::Outage,
     watch_client::{Interruption, Signals, observed},
     writer::Writer,
 };
@@ -34,6 +35,8 @@ pub(crate) struct Task<K: Cached> {
     pub(crate) writer: Writer<K>,
     /// How often the stream has to prove that it is alive, if at all.
     pub(crate) canary: Option<Duration>,
+    /// What it shares with the other kinds while nothing answers.
+    pub(crate) outage: Outage,
 }
 
 /// What to do after an event or error.
@@ -66,7 +69,7 @@ impl<K: Cached> Task<K> {
         let progress = self.canary.map(|_| Progress::default());
         self.writer.start_over(self.options.streaming_lists, progress.clone());
         let mut signs = self.signs(progress.clone());
-        let signals = Arc::new(Signals::default());
+        let signals = Arc::new(Signals::new(self.outage.clone()));
         let client = observed(self.client.clone(), Arc::clone(&signals), progress, self.options.list_timeout);
         let source = &self.writer.core().source;
         let api = source.api::<K>(client);
@@ -181,8 +184,13 @@ impl<K: Cached> Task<K> {
     /// Notes a failure and waits before the next try. Logged here and only here, so once for each try.
     async fn pause(&mut self, cause: &Cause, interruption: &Interruption, delays: &mut Delays) {
         self.writer.failed(cause);
-        let delay = delays.next(cause, interruption);
         let core = self.writer.core();
+        if matches!(cause, Cause::Unreachable(_)) && !interruption.answered {
+            warn!(kind = core.resource, scope = %core.source, %cause, "kind is not kept up to date, nothing answers");
+            self.outage.wait().await;
+            return;
+        }
+        let delay = delays.next(cause, interruption);
         warn!(kind = core.resource, scope = %core.source, %cause, retry_in = ?delay, "kind is not kept up to date");
         sleep(delay).await;
     }
@@ -228,6 +236,8 @@ fn with_delay(cause: Cause, asked: Option<Duration>) -> Cause {
 
 #[cfg(test)]
 mod canary_tests;
+#[cfg(test)]
+mod outage_tests;
 #[cfg(test)]
 mod streaming_tests;
 #[cfg(test)]

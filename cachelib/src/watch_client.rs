@@ -28,6 +28,7 @@ use tower::service_fn;
 use crate::{
     canary::{Bookmarks, Progress},
     client::labels::is_watch,
+    outage::Outage,
 };
 
 /// Shortest time between two starts of the same watch. A healthy watch lives for minutes; one that ends at once
@@ -45,6 +46,8 @@ pub(crate) struct Signals {
     retry_after: Mutex<Option<Duration>>,
     last_start: Mutex<Option<Instant>>,
     last_watch: Mutex<LastWatch>,
+    answered: AtomicBool,
+    outage: Outage,
 }
 
 /// What was noted up to a failure.
@@ -52,6 +55,8 @@ pub(crate) struct Signals {
 pub(crate) struct Interruption {
     /// The delay the server asked for.
     pub(crate) asked: Option<Duration>,
+    /// Whether the last request was answered before something failed.
+    pub(crate) answered: bool,
     /// How long the watch was open that failed, or that ended before the request that failed.
     pub(crate) open_for: Duration,
 }
@@ -73,6 +78,10 @@ impl LastWatch {
 }
 
 impl Signals {
+    pub(crate) fn new(outage: Outage) -> Self {
+        Self { outage, ..Self::default() }
+    }
+
     /// Waits until a watch was accepted since the last look.
     pub(crate) async fn watch_open(&self) {
         loop {
@@ -90,7 +99,8 @@ impl Signals {
         let mut last_watch = self.last_watch.lock();
         last_watch.end();
         let open_for = std::mem::take(&mut last_watch.lasted);
-        Interruption { asked: self.retry_after.lock().take(), open_for }
+        let (asked, answered) = (self.retry_after.lock().take(), self.answered.load(Ordering::Acquire));
+        Interruption { asked, answered, open_for }
     }
 
     /// Delays the start of a watch that follows the last one too closely.
@@ -108,6 +118,8 @@ impl Signals {
     }
 
     fn answered(&self, watch: bool, response: &Response<Body>) {
+        self.answered.store(true, Ordering::Release);
+        self.outage.answered();
         if response.status().is_success() {
             if watch {
                 self.opened.store(true, Ordering::Release);
@@ -137,6 +149,7 @@ pub(crate) fn observed(
             if watch {
                 signals.pace().await;
             }
+            signals.answered.store(false, Ordering::Release);
             // Lists have a deadline in the task, whichever way they come.
             let bare = watch && !request.uri().query().is_some_and(asks_for_list);
             let sent = client.send(as_consistent_read(request));

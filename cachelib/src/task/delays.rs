@@ -2,7 +2,7 @@
 //!
 //! Delays grow, with jitter, and are never shorter than the server asks for. They are not reset by a list: a server that
 //! answers the list and fails the watch would then be asked for full lists without end. A watch that stayed open for a
-//! while resets them, and so do two quiet minutes.
+//! while resets them, and so do two quiet minutes. While nothing answers at all, the kinds take turns instead.
 
 use std::time::Duration;
 
@@ -15,8 +15,7 @@ use crate::{Cause, watch_client::Interruption};
 const FIRST: Duration = Duration::from_millis(800);
 /// The longest delay, jitter included.
 const LONGEST: Duration = Duration::from_secs(30);
-/// The longest delay while nothing answers, jitter included. There is no server to be spared, and once it is back the
-/// store is to be back soon after.
+/// The longest delay while connections break, jitter included. Once they hold, the store is to be back soon after.
 const LONGEST_UNREACHABLE: Duration = Duration::from_secs(5);
 /// How long a watch has to stay open to count as success. A proxy may end every connection after a minute, which is no
 /// reason to wait longer each time.
@@ -28,7 +27,7 @@ const QUIET: Duration = Duration::from_secs(120);
 pub(super) struct Delays {
     /// While the server answers.
     answering: ExponentialBackoff,
-    /// While it does not, which says nothing of how it will answer once it is back.
+    /// While it answers and its connections break, which says nothing of how it will answer once they hold.
     unreachable: ExponentialBackoff,
     /// A version has expired since the last reset.
     expired: bool,

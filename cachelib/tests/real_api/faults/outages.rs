@@ -2,9 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use cachelib::{Cause, Readiness};
+use cachelib::{Cause, Readiness, SecretMeta};
 use k8s_openapi::{
-    api::core::v1::ConfigMap, apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
+    api::core::v1::{ConfigMap, Service},
+    apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
 };
 use kube::{Api, CustomResource, api::DeleteParams};
 use serde::{Deserialize, Serialize};
@@ -118,4 +119,38 @@ async fn a_server_that_restarts_is_asked_seldom_and_shown_soon() {
     assert!(back.elapsed() < Duration::from_secs(8), "{:?}", back.elapsed());
     scene.stores_equal_server(&running).await;
     assert_eq!(requests(&proxy), (1, 2));
+}
+
+#[tokio::test]
+async fn the_kinds_of_a_process_ask_a_server_that_is_down_in_turns() {
+    let (scene, proxy) = behind_proxy("turns").await;
+    scene.grant(("", "secrets", READ)).await;
+    scene.grant(("", "services", READ)).await;
+    let mut builder = scene.builder();
+    let config_maps = builder.cache::<ConfigMap>(scene.source()).build().unwrap();
+    builder.cache::<SecretMeta>(scene.source()).build().unwrap();
+    builder.cache::<Service>(scene.source()).build().unwrap();
+    let running = builder.start();
+    running.synced(LIMIT).await.unwrap();
+
+    let down = proxy.on(Match::any()).cut();
+    let outage = Duration::from_secs(20);
+    create(&scene.admin(), &config_map("meanwhile")).await;
+    // The outage itself is the subject: its length decides how many tries there may be.
+    tokio::time::sleep(outage).await;
+    let log = proxy.log();
+    // One watch of each was open before. Each kind tries once, and then one of them about every 5 s.
+    let tries: Vec<_> = [MAPS, "secrets", "services"].map(|kind| log.count("watch", kind) - 1).into();
+    assert!(tries.iter().all(|tries| (1..=3).contains(tries)), "{tries:?} in {outage:?}\n{log}");
+    assert!((4..=8).contains(&tries.iter().sum::<usize>()), "{tries:?} in {outage:?}\n{log}");
+    down.lift();
+    let back = Instant::now();
+    for kind in running.kinds() {
+        assert!(matches!(kind.readiness, Readiness::Stale { .. }), "{kind:?}");
+    }
+    running.synced(LIMIT).await.unwrap();
+    assert!(back.elapsed() < Duration::from_secs(8), "{:?}", back.elapsed());
+    scene.stores_equal_server(&running).await;
+    assert!(config_maps.find("meanwhile").is_some());
+    assert_eq!(proxy.log().count("list", "*"), 3, "no kind is listed again");
 }
