@@ -10,15 +10,16 @@ use std::{
     time::Duration,
 };
 
+use futures::future::join_all;
 use kube::{Client, runtime::watcher};
 
 use crate::{
-    Cache, Cached, Running, Source,
+    Cache, Cached, Loaded, Running, Source,
     cache::Core,
     canary::SHORTEST_PERIOD,
     index::IndexSpec,
     outage::Outage,
-    running::{Kind, Start},
+    running::{Kind, Registered},
     source::resource_name,
     task::Task,
     writer::Writer,
@@ -120,15 +121,15 @@ pub struct Builder {
     outage: Outage,
     registered: HashMap<(String, Source), &'static Location<'static>>,
     kinds: Vec<Arc<dyn Kind>>,
-    starts: Vec<Start>,
+    tasks: Vec<Box<dyn Registered>>,
 }
 
 impl Builder {
     /// Starts a registration. `client` should be [`Clients::watch`](crate::Clients): a client that retries by itself
     /// hides the causes of failures.
     pub fn new(client: Client, options: Options) -> Self {
-        let (registered, kinds, starts) = (HashMap::new(), Vec::new(), Vec::new());
-        Self { client, options, outage: Outage::default(), registered, kinds, starts }
+        let (registered, kinds, tasks) = (HashMap::new(), Vec::new(), Vec::new());
+        Self { client, options, outage: Outage::default(), registered, kinds, tasks }
     }
 
     /// Begins the registration of a kind, completed by [`CacheBuilder::build`].
@@ -147,7 +148,33 @@ impl Builder {
 
     /// Starts one task for each kind. Must be called within a Tokio runtime.
     pub fn start(self) -> Running {
-        Running::new(self.options.sync_timeout, self.kinds, self.starts)
+        Running::new(self.options.sync_timeout, self.kinds, self.tasks)
+    }
+
+    /// Lists each kind once, all at the same time, and watches nothing: for a program that looks once and ends. The
+    /// caches then hold what there was, and stay as they are; [`Readiness`](crate::Readiness) is `Stale`, or `Failed`
+    /// where there was no list, with [`Cause::Stopped`](crate::Cause). Costs one LIST per page and kind.
+    ///
+    /// ```no_run
+    /// # async fn show(client: kube::Client) -> Result<(), Box<dyn std::error::Error>> {
+    /// use cachelib::{Builder, Options, SecretMeta, Source};
+    /// use k8s_openapi::api::core::v1::ConfigMap;
+    /// let mut builder = Builder::new(client, Options::default());
+    /// let config_maps = builder.cache::<ConfigMap>(Source::namespaced("default")).build()?;
+    /// let secrets = builder.cache::<SecretMeta>(Source::namespaced("default")).build()?;
+    /// let loaded = builder.load().await;
+    /// match loaded.failure(&secrets) {
+    ///     None => println!("{} Secrets beside {} ConfigMaps", secrets.len(), config_maps.len()),
+    ///     Some(error) => println!("Secrets may not be seen: {error}"),
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn load(self) -> Loaded {
+        let lists = self.tasks.into_iter().map(async |task| (task.identity(), task.load().await));
+        let outcomes = join_all(lists).await;
+        let failures = outcomes.into_iter().filter_map(|(kind, outcome)| Some((kind, outcome.err()?)));
+        Loaded { failures: failures.collect() }
     }
 }
 
@@ -237,7 +264,7 @@ impl<K: Cached> CacheBuilder<'_, K> {
             canary: self.canary,
             outage: self.builder.outage.clone(),
         };
-        self.builder.starts.push(Box::new(move || tokio::spawn(task.run())));
+        self.builder.tasks.push(Box::new(task));
         self.builder.kinds.push(Arc::clone(&core) as Arc<dyn Kind>);
         Ok(Cache::new(core))
     }

@@ -86,6 +86,11 @@ impl<K: Cached> Core<K> {
         }
     }
 
+    /// What no other kind of the same builder has.
+    pub(crate) fn identity(&self) -> (String, Source) {
+        (self.resource.clone(), self.source.clone())
+    }
+
     pub(crate) fn readiness(&self) -> watch::Receiver<Readiness> {
         self.readiness.subscribe()
     }
@@ -145,6 +150,10 @@ impl<K: Cached> Clone for Cache<K> {
 impl<K: Cached> Cache<K> {
     pub(crate) fn new(core: Arc<Core<K>>) -> Self {
         Self { core }
+    }
+
+    pub(crate) fn identity(&self) -> (String, Source) {
+        self.core.identity()
     }
 
     /// The object of that key.

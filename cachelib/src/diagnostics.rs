@@ -5,11 +5,11 @@
 use std::{collections::BTreeMap, fmt};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube::Client;
+use kube::{Client, Resource};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::{Cached, Key, KindStatus, Metadata, Source, oneshot};
+use crate::{Cached, Key, KindStatus, ListError, Metadata, Options, Source, oneshot};
 
 /// Everything known of one kind. As JSON it holds no content of objects.
 #[derive(Clone, Debug, Serialize)]
@@ -76,7 +76,7 @@ pub enum Mismatch {
         kind: String,
         /// What it answered.
         #[source]
-        source: Box<kube::Error>,
+        source: ListError,
     },
 }
 
@@ -98,11 +98,11 @@ pub(crate) async fn compare<K: Cached>(
     kind: &str,
     held: impl FnOnce() -> BTreeMap<Key, Identity>,
 ) -> Result<Vec<Difference>, Mismatch> {
-    let listed = oneshot::list::<Metadata<K>>(client, source)
+    let listed = oneshot::list::<Metadata<K>>(&client, source, &Options::default())
         .await
-        .map_err(|source| Mismatch::Request { kind: kind.to_owned(), source: Box::new(source) })?;
+        .map_err(|source| Mismatch::Request { kind: kind.to_owned(), source })?;
     let mut server: BTreeMap<_, _> =
-        listed.objects.iter().map(|object| (Key::of(object), Identity::of(&object.metadata))).collect();
+        listed.iter().map(|guard| (guard.key(), Identity::of(guard.meta()))).collect();
     let difference = |key: Key, store, server| Difference { kind: kind.to_owned(), key, store, server };
     let mut differences = Vec::new();
     for (key, store) in held() {

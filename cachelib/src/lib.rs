@@ -47,6 +47,9 @@
 //! # }
 //! ```
 //!
+//! A program that looks once and ends registers its kinds in the same way and calls [`Builder::load`] instead of
+//! [`Builder::start`].
+//!
 //! # What it promises
 //!
 //! - **One stream per kind.** A start costs one LIST per page of 500 objects and one WATCH per kind, or one WATCH alone
@@ -99,7 +102,7 @@ mod index;
 mod key;
 mod ledger;
 mod metadata;
-pub mod oneshot;
+mod oneshot;
 mod outage;
 mod readiness;
 mod running;
@@ -118,6 +121,7 @@ pub use client::{ClientError, Clients, Counted, RequestCounter, RequestLabels, c
 pub use diagnostics::{Diagnostics, Difference, Identity, Mismatch, checksum};
 pub use key::Key;
 pub use metadata::{Metadata, SecretMeta};
+pub use oneshot::{ListError, Loaded};
 pub use readiness::{KindStatus, Readiness, SyncError};
 pub use running::Running;
 pub use source::{Cached, Source, owner_uids};

@@ -1,68 +1,70 @@
-//! One list without a watch, for programs that look once and end.
+//! One list of each kind and no watch, for programs that look once and end.
 //!
-//! Uses the same guard as the caches: objects are parsed one by one and a malformed one costs only itself.
+//! Owns the requests and what became of them, kind by kind: one that may not be listed leaves the others as they are.
+//! Objects are taken in like those of a stream: parsed one by one, trimmed and indexed.
 
-use std::borrow::Borrow;
+use std::{collections::HashMap, time::Duration};
 
 use kube::{Client, api::ListParams};
+use tokio::time::timeout;
 
-use crate::{Cached, Key, Source, guard::Guard};
+use crate::{Cache, Cached, Options, Source, guard::Guard};
 
-/// Objects per page, the size kubectl and kube's watcher use.
-const PAGE_SIZE: u32 = 500;
+/// What became of the lists that [`Builder::load`](crate::Builder::load) has made.
+#[derive(Debug)]
+pub struct Loaded {
+    pub(crate) failures: HashMap<(String, Source), ListError>,
+}
 
-/// The objects of one kind at one instant.
-#[derive(Clone, Debug)]
-pub struct Listed<K> {
-    /// The objects, sorted by key.
-    pub objects: Vec<K>,
-    /// Objects that could not be parsed, with the reason; it holds nothing of their content.
-    pub malformed: Vec<(Key, String)>,
+impl Loaded {
+    /// Why a kind could not be listed; its store is empty then. `None` where it was.
+    pub fn failure<K: Cached>(&self, cache: &Cache<K>) -> Option<&ListError> {
+        self.failures.get(&cache.identity())
+    }
+}
+
+/// A kind that could not be listed.
+#[derive(Debug, thiserror::Error)]
+pub enum ListError {
+    /// A request failed; [`Cause::of`](crate::Cause::of) tells what a person should mend.
+    #[error("the request failed")]
+    Request(#[source] Box<kube::Error>),
+    /// A page was not complete within [`Options::list_timeout`].
+    #[error("no answer within {0:?}")]
+    Deadline(Duration),
 }
 
 /// Lists all objects of a kind, page by page.
 ///
 /// A list whose continuation has expired is started anew once, since what was read so far is of an older state.
-///
-/// ```no_run
-/// # async fn show(client: kube::Client) -> Result<(), kube::Error> {
-/// use cachelib::{Source, oneshot};
-/// use k8s_openapi::api::core::v1::ConfigMap;
-/// let listed = oneshot::list::<ConfigMap>(client, Source::namespaced("default")).await?;
-/// println!("{} ConfigMaps, {} unreadable", listed.objects.len(), listed.malformed.len());
-/// # Ok(())
-/// # }
-/// ```
-///
-/// # Errors
-///
-/// When a request fails; [`Cause::of`](crate::Cause::of) tells what a person should mend.
-pub async fn list<K: Cached>(client: Client, source: impl Borrow<Source>) -> Result<Listed<K>, kube::Error> {
-    let source = source.borrow();
-    let guards = match pages::<K>(client.clone(), source).await {
-        Err(kube::Error::Api(status)) if status.code == 410 => pages::<K>(client, source).await?,
-        other => other?,
-    };
-    let mut listed = Listed { objects: Vec::new(), malformed: Vec::new() };
-    for guard in guards {
-        let key = guard.key();
-        match guard {
-            Guard::Sound(object) => listed.objects.push(object),
-            Guard::Malformed(malformed) => listed.malformed.push((key, malformed.reason)),
-        }
+pub(crate) async fn list<K: Cached>(
+    client: &Client,
+    source: &Source,
+    options: &Options,
+) -> Result<Vec<Guard<K>>, ListError> {
+    match pages(client, source, options).await {
+        Err(ListError::Request(error)) if is_expired(&error) => pages(client, source, options).await,
+        outcome => outcome,
     }
-    listed.objects.sort_by_cached_key(Key::of);
-    listed.malformed.sort();
-    Ok(listed)
 }
 
-async fn pages<K: Cached>(client: Client, source: &Source) -> Result<Vec<Guard<K>>, kube::Error> {
-    let api = source.api::<K>(client);
-    let mut params =
-        ListParams { label_selector: source.labels.clone(), ..ListParams::default() }.limit(PAGE_SIZE);
+fn is_expired(error: &kube::Error) -> bool {
+    matches!(error, kube::Error::Api(status) if status.code == 410)
+}
+
+async fn pages<K: Cached>(
+    client: &Client,
+    source: &Source,
+    options: &Options,
+) -> Result<Vec<Guard<K>>, ListError> {
+    let api = source.api::<K>(client.clone());
+    let mut params = ListParams { label_selector: source.labels.clone(), ..ListParams::default() }
+        .limit(options.page_size.max(1));
+    let limit = options.list_timeout;
     let mut guards = Vec::new();
     loop {
-        let page = api.list(&params).await?;
+        let page = timeout(limit, api.list(&params)).await.map_err(|_| ListError::Deadline(limit))?;
+        let page = page.map_err(|error| ListError::Request(Box::new(error)))?;
         guards.extend(page.items);
         match page.metadata.continue_.filter(|token| !token.is_empty()) {
             Some(token) => params.continue_token = Some(token),
@@ -70,3 +72,6 @@ async fn pages<K: Cached>(client: Client, source: &Source) -> Result<Vec<Guard<K
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

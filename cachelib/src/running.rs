@@ -17,16 +17,37 @@ use tokio::{
 };
 
 use crate::{
-    Cached, Diagnostics, Difference, KindStatus, Mismatch, Readiness, SyncError,
+    Cached, Diagnostics, Difference, KindStatus, ListError, Mismatch, Readiness, Source, SyncError,
     cache::Core,
     diagnostics::{self, checksum},
+    task::Task,
 };
 
 /// A store that is behind needs a moment, and a list costs the API server something.
 const BETWEEN_COMPARISONS: Duration = Duration::from_millis(200);
 
-/// Starts the task of one kind.
-pub(crate) type Start = Box<dyn FnOnce() -> JoinHandle<()> + Send>;
+/// A kind that is registered and not started.
+pub(crate) trait Registered: Send {
+    fn identity(&self) -> (String, Source);
+    /// Starts its task.
+    fn start(self: Box<Self>) -> JoinHandle<()>;
+    /// Lists it once.
+    fn load(self: Box<Self>) -> BoxFuture<'static, Result<(), ListError>>;
+}
+
+impl<K: Cached> Registered for Task<K> {
+    fn identity(&self) -> (String, Source) {
+        self.writer.core().identity()
+    }
+
+    fn start(self: Box<Self>) -> JoinHandle<()> {
+        tokio::spawn(self.run())
+    }
+
+    fn load(self: Box<Self>) -> BoxFuture<'static, Result<(), ListError>> {
+        Task::load(*self).boxed()
+    }
+}
 
 /// What is needed of a kind whatever its type.
 pub(crate) trait Kind: Send + Sync {
@@ -62,8 +83,12 @@ pub struct Running {
 }
 
 impl Running {
-    pub(crate) fn new(sync_timeout: Duration, kinds: Vec<Arc<dyn Kind>>, starts: Vec<Start>) -> Self {
-        let tasks = starts.into_iter().map(|start| start()).collect();
+    pub(crate) fn new(
+        sync_timeout: Duration,
+        kinds: Vec<Arc<dyn Kind>>,
+        registered: Vec<Box<dyn Registered>>,
+    ) -> Self {
+        let tasks = registered.into_iter().map(Registered::start).collect();
         Self { sync_timeout, kinds, tasks }
     }
 

@@ -15,10 +15,11 @@ use tokio::time::{sleep, timeout};
 use tracing::{error, info, warn};
 
 use crate::{
-    Cached, Cause, Metadata, Options,
+    Cached, Cause, ListError, Metadata, Options,
     canary::{self, Progress, Sign},
     cause,
     guard::Guard,
+    oneshot,
     outage::Outage,
     watch_client::{Interruption, Signals, observed},
     writer::Writer,
@@ -62,6 +63,13 @@ impl<K: Cached> Task<K> {
                 self.pause(&cause, &Interruption::default(), &mut delays).await;
             }
         }
+    }
+
+    /// Lists the kind once. With the end of the writer, readiness says that it is not kept up to date.
+    pub(crate) async fn load(mut self) -> Result<(), ListError> {
+        let listed = oneshot::list(&self.client, &self.writer.core().source, &self.options).await?;
+        self.writer.take_list(listed);
+        Ok(())
     }
 
     /// Follows one stream until a new one is needed.

@@ -76,6 +76,14 @@ impl<K: Cached> Writer<K> {
         }
     }
 
+    /// Takes in a list that no stream follows.
+    pub(crate) fn take_list(&mut self, listed: Vec<Guard<K>>) {
+        self.core.ledger.list_begins();
+        self.phase = Phase::Listing(listed);
+        self.complete_list();
+        self.synced();
+    }
+
     /// Notes that the stream is interrupted.
     pub(crate) fn failed(&mut self, cause: &Cause) {
         self.core.counts.errors.fetch_add(1, Ordering::Relaxed);

@@ -4,6 +4,7 @@
 //! made only when a command asks for it, so that `--help` and work on files never touch a kubeconfig.
 
 mod kubeconfig;
+mod lists;
 mod namespace;
 
 use std::future::Future;
@@ -18,6 +19,7 @@ use crate::error::{Attempt, Class, Error, Result};
 use crate::next;
 use crate::output::time::parse_duration;
 
+pub(crate) use self::lists::{Listed, attempt};
 pub(crate) use self::namespace::Existence;
 
 /// How the API server knows this program, in audit logs above all.

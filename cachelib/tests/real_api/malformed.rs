@@ -1,6 +1,6 @@
 //! Objects that the server takes and the program's type does not.
 
-use cachelib::{Key, oneshot};
+use cachelib::{Builder, Key, Options};
 use kube::{
     Api,
     api::{ApiResource, DynamicObject, Patch, PatchParams, PostParams},
@@ -70,10 +70,12 @@ async fn a_single_list_names_malformed_objects_too() {
         api.create(&PostParams::default(), &widget(name, &size)).await.unwrap();
     }
     let (clients, counter) = scene.clients();
-    let listed = oneshot::list::<Widget>(clients.request, scene.source()).await.unwrap();
-    let names: Vec<_> = listed.objects.iter().map(|widget| Key::of(widget).name).collect();
+    let mut builder = Builder::new(clients.request, Options::default());
+    let listed = builder.cache::<Widget>(scene.source()).build().unwrap();
+    assert!(builder.load().await.failure(&listed).is_none());
+    let names: Vec<_> = listed.list().iter().map(|widget| Key::of(&**widget).name).collect();
     assert_eq!(names, ["a", "b"]);
-    assert_eq!(listed.malformed.len(), 1);
-    assert_eq!(listed.malformed[0].0, Key::new(scene.namespace.name(), "bad"));
+    assert_eq!(listed.malformed().len(), 1);
+    assert_eq!(listed.malformed()[0].0, Key::new(scene.namespace.name(), "bad"));
     assert_eq!(counter.total(), 1);
 }

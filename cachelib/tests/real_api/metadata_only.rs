@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
-use cachelib::{Options, SecretMeta, oneshot};
+use cachelib::{Builder, Options, SecretMeta};
 use http::Request;
 use http_body::Frame;
 use http_body_util::BodyExt;
@@ -71,7 +71,10 @@ async fn contents_of_secrets_are_never_received() {
     scene.admin::<Secret>().patch("listed", &PatchParams::default(), &patch).await.unwrap();
     seen("the change", || secrets.find("listed").is_some_and(|secret| secret.labels()["kept"] == "changed"))
         .await;
-    oneshot::list::<SecretMeta>(client, scene.source()).await.unwrap();
+    let mut once = Builder::new(client, Options::default());
+    let listed = once.cache::<SecretMeta>(scene.source()).build().unwrap();
+    once.load().await;
+    assert!(listed.find("listed").is_some());
 
     assert!(contains(&received, "listed"), "the record holds the answers");
     assert!(!contains(&received, MARKER) && !contains(&received, MARKER_BASE64));

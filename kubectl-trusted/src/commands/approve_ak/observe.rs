@@ -2,7 +2,9 @@
 //!
 //! Owns the way from objects to a `Candidate`. Machines and Trustee may be out of sight; the keys may not.
 
-use cachelib::{Source, oneshot};
+use std::sync::Arc;
+
+use cachelib::{Cache, Cached, Source};
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::ResourceExt;
 use trusted_crds::condition::{self, APPROVED};
@@ -11,31 +13,33 @@ use trusted_crds::{AttestationKey, Decision, Machine, PublicKey};
 
 use super::judge::{Candidate, MachineMatch, Other};
 use super::stage::{self, Delivery, Stage};
-use crate::connect::Connection;
-use crate::error::{Attempt, Class, Error, Result};
+use crate::connect::{Connection, Listed};
+use crate::error::{Class, Error, Result};
 
 pub(crate) struct Surroundings {
     pub(crate) namespace: String,
-    keys: Vec<AttestationKey>,
+    keys: Vec<Arc<AttestationKey>>,
     unreadable: Vec<(String, String)>,
-    machines: Option<Vec<Machine>>,
-    deployments: Option<Vec<Deployment>>,
+    machines: Option<Vec<Arc<Machine>>>,
+    deployments: Option<Vec<Arc<Deployment>>>,
 }
 
 pub(crate) async fn observe(connection: &Connection) -> Result<Surroundings> {
     let namespace = connection.namespace.as_str();
-    let (keys, machines, deployments) = futures::join!(
-        Box::pin(list::<AttestationKey>(connection, Source::namespaced(namespace))),
-        Box::pin(list::<Machine>(connection, Source::namespaced(namespace))),
-        Box::pin(list::<Deployment>(connection, managed(namespace))),
-    );
-    let keys = keys?;
+    let mut lists = connection.lists();
+    let keys = lists.add::<AttestationKey>(Source::namespaced(namespace))?;
+    let machines = lists.add::<Machine>(Source::namespaced(namespace))?;
+    let deployments = lists.add::<Deployment>(managed(namespace))?;
+    let listed = lists.load().await;
+    if let Some(error) = listed.error(&keys) {
+        return Err(error);
+    }
     Ok(Surroundings {
         namespace: namespace.to_owned(),
-        keys: keys.objects,
-        unreadable: keys.malformed.into_iter().map(|(key, problem)| (key.name, problem)).collect(),
-        machines: visible(machines)?,
-        deployments: visible(deployments)?,
+        keys: keys.list(),
+        unreadable: keys.malformed().into_iter().map(|(key, problem)| (key.name, problem)).collect(),
+        machines: visible(&listed, &machines)?,
+        deployments: visible(&listed, &deployments)?,
     })
 }
 
@@ -44,16 +48,11 @@ pub(crate) fn managed(namespace: &str) -> Source {
     Source::namespaced(namespace).labels(format!("{MANAGED_BY_LABEL}={MANAGED_BY}"))
 }
 
-async fn list<K: cachelib::Cached>(connection: &Connection, source: Source) -> Result<oneshot::Listed<K>> {
-    let attempt = Attempt::on::<K>("list", source.namespace());
-    connection.ask(&attempt, oneshot::list::<K>(connection.client.clone(), source)).await
-}
-
-fn visible<K>(listed: Result<oneshot::Listed<K>>) -> Result<Option<Vec<K>>> {
-    match listed {
-        Ok(listed) => Ok(Some(listed.objects)),
-        Err(Error { class: Class::Forbidden, .. }) => Ok(None),
-        Err(error) => Err(error),
+fn visible<K: Cached>(listed: &Listed<'_>, cache: &Cache<K>) -> Result<Option<Vec<Arc<K>>>> {
+    match listed.error(cache) {
+        None => Ok(Some(cache.list())),
+        Some(Error { class: Class::Forbidden, .. }) => Ok(None),
+        Some(error) => Err(error),
     }
 }
 
@@ -61,7 +60,7 @@ impl Surroundings {
     pub(crate) fn candidate(&self, name: &str) -> Option<Candidate> {
         let key = self.keys.iter().find(|key| key.name_any() == name)?;
         let public = PublicKey::from_pem(&key.spec.public_key);
-        let others = || self.keys.iter().filter(|other| other.name_any() != name).map(other);
+        let others = || self.keys.iter().filter(|other| other.name_any() != name).map(|key| other(key));
         let is_same_key = |other: &Other| {
             other.fingerprint.is_some()
                 && other.fingerprint.as_ref() == public.as_ref().ok().map(PublicKey::fingerprint)
@@ -111,7 +110,7 @@ impl Surroundings {
             Some(deployments) => {
                 let trustee =
                     deployments.iter().find(|deployment| deployment.name_any() == TRUSTEE_DEPLOYMENT);
-                Delivery::of(trustee, fingerprint)
+                Delivery::of(trustee.map(Arc::as_ref), fingerprint)
             }
         };
         stage::standing(key, 0, delivery).stage

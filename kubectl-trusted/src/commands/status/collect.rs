@@ -2,13 +2,15 @@
 //!
 //! Owns which refusals end the command and which only make the picture incomplete.
 
-use cachelib::{Cached, Key, Source, oneshot};
+use std::sync::Arc;
+
+use cachelib::{Cache, Cached, Key, Source};
 use k8s_openapi::api::apps::v1::Deployment;
 use serde::Serialize;
 use trusted_crds::names::{MANAGED_BY, MANAGED_BY_LABEL};
 use trusted_crds::{ApprovedImage, AttestationKey, Machine, TrustedExecutionCluster};
 
-use crate::connect::Connection;
+use crate::connect::{Connection, Listed, attempt};
 use crate::error::{Attempt, Class, Error, Result};
 
 /// A right that was missing.
@@ -37,32 +39,36 @@ pub(crate) struct Unreadable {
 /// What was seen; `None` for a kind that may not be.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
-    pub(crate) clusters: Option<Vec<TrustedExecutionCluster>>,
-    pub(crate) machines: Option<Vec<Machine>>,
-    pub(crate) attestation_keys: Option<Vec<AttestationKey>>,
-    pub(crate) approved_images: Option<Vec<ApprovedImage>>,
-    pub(crate) deployments: Option<Vec<Deployment>>,
+    pub(crate) clusters: Option<Vec<Arc<TrustedExecutionCluster>>>,
+    pub(crate) machines: Option<Vec<Arc<Machine>>>,
+    pub(crate) attestation_keys: Option<Vec<Arc<AttestationKey>>>,
+    pub(crate) approved_images: Option<Vec<Arc<ApprovedImage>>>,
+    pub(crate) deployments: Option<Vec<Arc<Deployment>>>,
     pub(crate) unreadable: Vec<Unreadable>,
     pub(crate) incomplete: Vec<Incomplete>,
 }
 
 pub(crate) async fn collect(connection: &Connection, namespace: Option<&str>) -> Result<Seen> {
-    let ours = source(namespace);
+    let mut lists = connection.lists();
+    let clusters = lists.add::<TrustedExecutionCluster>(source(namespace))?;
+    let machines = lists.add::<Machine>(source(namespace))?;
+    let keys = lists.add::<AttestationKey>(source(namespace))?;
+    let images = lists.add::<ApprovedImage>(source(namespace))?;
     let managed = source(namespace).labels(format!("{MANAGED_BY_LABEL}={MANAGED_BY}"));
-    let (clusters, machines, keys, images, deployments) = futures::join!(
-        Box::pin(list::<TrustedExecutionCluster>(connection, &ours)),
-        Box::pin(list::<Machine>(connection, &ours)),
-        Box::pin(list::<AttestationKey>(connection, &ours)),
-        Box::pin(list::<ApprovedImage>(connection, &ours)),
-        Box::pin(list::<Deployment>(connection, &managed)),
-    );
-    not_installed([&clusters.outcome(), &machines.outcome(), &keys.outcome(), &images.outcome()])?;
+    let deployments = lists.add::<Deployment>(managed)?;
+    let listed = lists.load().await;
+    not_installed(&[
+        listed.error(&clusters),
+        listed.error(&machines),
+        listed.error(&keys),
+        listed.error(&images),
+    ])?;
     let mut seen = Seen::default();
-    seen.clusters = seen.take(clusters)?;
-    seen.machines = seen.take(machines)?;
-    seen.attestation_keys = seen.take(keys)?;
-    seen.approved_images = seen.take(images)?;
-    seen.deployments = seen.take(deployments)?;
+    seen.clusters = seen.take(&listed, &clusters)?;
+    seen.machines = seen.take(&listed, &machines)?;
+    seen.attestation_keys = seen.take(&listed, &keys)?;
+    seen.approved_images = seen.take(&listed, &images)?;
+    seen.deployments = seen.take(&listed, &deployments)?;
     Ok(seen)
 }
 
@@ -70,26 +76,8 @@ fn source(namespace: Option<&str>) -> Source {
     namespace.map_or_else(Source::all, Source::namespaced)
 }
 
-/// One kind's list and the attempt it came from.
-struct Answer<K> {
-    attempt: Attempt,
-    listed: Result<oneshot::Listed<K>>,
-}
-
-impl<K> Answer<K> {
-    fn outcome(&self) -> Option<Error> {
-        self.listed.as_ref().err().cloned()
-    }
-}
-
-async fn list<K: Cached>(connection: &Connection, source: &Source) -> Answer<K> {
-    let attempt = Attempt::on::<K>("list", source.namespace());
-    let listed = connection.ask(&attempt, oneshot::list::<K>(connection.client.clone(), source)).await;
-    Answer { attempt, listed }
-}
-
 /// Without a single one of our kinds there is nothing to show. With some of them the others are named.
-fn not_installed(outcomes: [&Option<Error>; 4]) -> Result<()> {
+fn not_installed(outcomes: &[Option<Error>]) -> Result<()> {
     if outcomes.iter().all(|outcome| outcome.as_ref().is_some_and(|error| error.class == Class::NotInstalled))
     {
         return Err(Error::new(
@@ -116,22 +104,19 @@ impl Seen {
     }
 
     /// What may not be seen is noted; a server that does not answer at all ends the command.
-    fn take<K: Cached>(&mut self, answer: Answer<K>) -> Result<Option<Vec<K>>> {
-        match answer.listed {
-            Ok(listed) => {
-                let kind = K::kind(&());
-                self.unreadable.extend(listed.malformed.into_iter().map(|(key, problem)| Unreadable {
-                    kind: kind.to_string(),
-                    key,
-                    problem,
-                }));
-                Ok(Some(listed.objects))
-            }
-            Err(error) => {
-                self.incomplete.push(incomplete(&answer.attempt, &error).ok_or(error)?);
-                Ok(None)
-            }
+    fn take<K: Cached>(&mut self, listed: &Listed<'_>, cache: &Cache<K>) -> Result<Option<Vec<Arc<K>>>> {
+        if let Some(error) = listed.error(cache) {
+            self.incomplete.push(incomplete(&attempt(cache), &error).ok_or(error)?);
+            return Ok(None);
         }
+        let kind = K::kind(&());
+        let unreadable = cache.malformed().into_iter();
+        self.unreadable.extend(unreadable.map(|(key, problem)| Unreadable {
+            kind: kind.to_string(),
+            key,
+            problem,
+        }));
+        Ok(Some(cache.list()))
     }
 }
 

@@ -3,6 +3,7 @@
 //! Owns its field names, which are a contract, and how namespaces are put together into one verdict.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use kube::ResourceExt;
@@ -82,10 +83,10 @@ fn namespaces(seen: &Seen, namespace: Option<&str>) -> BTreeSet<String> {
     match namespace {
         Some(namespace) => BTreeSet::from([namespace.to_owned()]),
         None => {
-            let clusters = seen.clusters.iter().flatten().map(ResourceExt::namespace);
-            let machines = seen.machines.iter().flatten().map(ResourceExt::namespace);
-            let keys = seen.attestation_keys.iter().flatten().map(ResourceExt::namespace);
-            let images = seen.approved_images.iter().flatten().map(ResourceExt::namespace);
+            let clusters = seen.clusters.iter().flatten().map(|object| object.namespace());
+            let machines = seen.machines.iter().flatten().map(|object| object.namespace());
+            let keys = seen.attestation_keys.iter().flatten().map(|object| object.namespace());
+            let images = seen.approved_images.iter().flatten().map(|object| object.namespace());
             clusters.chain(machines).chain(keys).chain(images).flatten().collect()
         }
     }
@@ -108,9 +109,9 @@ fn view<'a>(seen: &'a Seen, namespace: &'a str) -> View<'a> {
     }
 }
 
-fn within<'a, K: kube::Resource>(objects: Option<&'a [K]>, namespace: &str) -> Option<Vec<&'a K>> {
+fn within<'a, K: kube::Resource>(objects: Option<&'a [Arc<K>]>, namespace: &str) -> Option<Vec<&'a K>> {
     let is_within = |object: &&K| object.meta().namespace.as_deref() == Some(namespace);
-    objects.map(|objects| objects.iter().filter(is_within).collect())
+    objects.map(|objects| objects.iter().map(Arc::as_ref).filter(is_within).collect())
 }
 
 impl Status {
