@@ -29,6 +29,7 @@ pub mod process;
 pub mod progress;
 mod rights;
 pub mod shuffle;
+pub mod stores;
 
 pub use control_plane::ControlPlane;
 pub use error::Error;

@@ -25,6 +25,7 @@ async fn a_deleted_child_is_made_anew() {
         delete_and_see_again::<Deployment>(&env, name).await;
     }
     env.installed(&env.cluster().await).await;
+    env.finish().await;
 }
 
 async fn delete_and_see_again<K: Child>(env: &Env, name: &str) {
@@ -61,6 +62,7 @@ async fn edited_services_and_config_maps_are_repaired() {
         };
         env.repaired::<ConfigMap>("the policy", name, right).await;
     }
+    env.finish().await;
 }
 
 #[tokio::test]
@@ -102,6 +104,7 @@ async fn whatever_somebody_puts_into_a_pod_is_taken_out() {
     .await;
     let right = |deployment: &Value| !deployment.to_string().contains("planted");
     env.repaired::<Deployment>("the delivered keys", "trustee-deployment", right).await;
+    env.finish().await;
 }
 
 #[tokio::test]
@@ -114,6 +117,7 @@ async fn a_child_that_lost_its_label_or_owner_is_taken_up_again() {
     lose_label::<Deployment>(&env, "trustee-deployment").await;
     env.edit::<Service>("kbs-service", json!({"metadata": {"ownerReferences": []}})).await;
     env.installed(&cluster).await;
+    env.finish().await;
 }
 
 async fn lose_label<K: Child>(env: &Env, name: &str) {
@@ -163,4 +167,5 @@ async fn a_restart_and_other_peoples_settings_stay() {
     }
     let service = env.api::<Service>().get("kbs-service").await.unwrap();
     assert_eq!(service.spec.unwrap().type_.as_deref(), Some("NodePort"));
+    env.finish().await;
 }

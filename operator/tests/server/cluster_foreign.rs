@@ -36,6 +36,7 @@ async fn a_foreign_config_map_is_left_alone_and_trustee_is_not_started_with_it()
     })
     .await;
     env.installed(&made).await;
+    env.finish().await;
 }
 
 #[tokio::test]
@@ -60,4 +61,5 @@ async fn a_foreign_service_keeps_nothing_else_from_being_installed() {
     let untouched = env.api::<Service>().get("register-server").await.unwrap();
     assert_eq!(untouched.resource_version(), taken.resource_version());
     env.condition::<TrustedExecutionCluster>(CLUSTER, condition::TRUSTEE_READY, "True").await;
+    env.finish().await;
 }

@@ -43,6 +43,7 @@ async fn everything_is_installed_once_and_reported_truthfully() {
     for manager in env.child_of::<Service>("kbs-service", &cluster).await.managed_fields() {
         assert_eq!(manager.operation.as_deref(), Some("Update"), "made by POST, not by apply");
     }
+    env.finish().await;
 }
 
 #[tokio::test]
@@ -60,6 +61,7 @@ async fn an_address_added_later_is_reported() {
     assert!(told.message.contains("late.example.com:8080"), "{}", told.message);
     assert_eq!(told.observed_generation, changed.metadata.generation);
     env.condition::<TrustedExecutionCluster>(CLUSTER, condition::INSTALLED, "True").await;
+    env.finish().await;
 }
 
 #[tokio::test]
@@ -77,6 +79,7 @@ async fn a_second_cluster_waits_until_the_first_is_gone() {
     env.delete::<trusted_crds::Machine>("marker-0").await;
     env.delete_cluster(CLUSTER, &DeleteParams::background()).await;
     env.installed(&second).await;
+    env.finish().await;
 }
 
 #[tokio::test]
@@ -104,6 +107,7 @@ async fn of_clusters_made_at_once_exactly_one_is_served() {
     })
     .await;
     env.installed(&installed).await;
+    env.finish().await;
 }
 
 #[tokio::test]
@@ -121,6 +125,7 @@ async fn a_cluster_made_anew_at_once_gets_children_of_its_own() {
         env.installed(&cluster).await;
         env.condition::<TrustedExecutionCluster>(CLUSTER, condition::TRUSTEE_READY, "True").await;
     }
+    env.finish().await;
 }
 
 #[tokio::test]
@@ -153,6 +158,7 @@ async fn nothing_is_made_again_under_a_cluster_that_is_going() {
     assert_eq!(children, (0, 0, 0), "Services, Deployments, ConfigMaps of ours");
     env.edit::<TrustedExecutionCluster>(CLUSTER, json!({"metadata": {"finalizers": []}})).await;
     env.gone::<TrustedExecutionCluster>(CLUSTER).await;
+    env.finish().await;
 }
 
 impl Env {
@@ -183,4 +189,5 @@ async fn an_installation_costs_one_write_per_child_and_one_status() {
     assert_eq!(until_installed.count("patch", "deployments"), 0);
     assert_eq!(until_installed.count("patch", "trustedexecutionclusters/status"), 1, "its status, once");
     assert_eq!(requests.answered(409) + requests.answered(422), 0);
+    env.finish().await;
 }

@@ -79,6 +79,7 @@ async fn servers_wait_for_a_complete_secret_and_say_what_is_wrong() {
     })
     .await;
     assert_eq!(reads, 3);
+    env.finish().await;
 }
 
 #[tokio::test]
@@ -109,6 +110,7 @@ async fn a_renewed_certificate_restarts_the_servers_and_a_lost_one_does_not() {
     let key = env.key("k", Some("m")).await;
     env.delivered(&[&key]).await;
     assert_eq!(env.tls_hashes().await, renewed);
+    env.finish().await;
 }
 
 async fn message(env: &Env, type_: &str) -> String {

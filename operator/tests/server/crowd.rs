@@ -67,6 +67,7 @@ async fn of_rivals_for_a_hundred_machines_one_each_is_trusted_for_good() {
     env.delete::<AttestationKey>(&winners[&id(0)]).await;
     env.gone::<Secret>(&names::binding_secret(&id(0))).await;
     env.reason::<Machine>(&id(0), condition::ATTESTATION_KEY_BOUND, reason::CONFLICT).await;
+    env.finish().await;
 }
 
 #[tokio::test]
@@ -92,6 +93,7 @@ async fn a_namespace_with_a_hundred_machines_goes_within_a_minute() {
         told.map_or(Ok(()), Err)
     })
     .await;
+    env.finish().await;
 }
 
 #[tokio::test]
@@ -112,4 +114,5 @@ async fn keys_for_machines_that_nobody_knows_are_not_trusted_and_not_delivered()
     let secrets = env.api::<Secret>().list(&ListParams::default()).await.unwrap();
     let bindings = secrets.iter().filter(|secret| names::is_binding(&secret.name_any())).count();
     assert_eq!(bindings, 1, "nothing is made for keys that nobody expects");
+    env.finish().await;
 }

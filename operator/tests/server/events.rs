@@ -53,6 +53,7 @@ async fn a_conflict_is_told_once_and_what_goes_well_is_not() {
         same.then_some(()).ok_or(format!("{reasons:?}"))
     })
     .await;
+    env.finish().await;
 }
 
 #[tokio::test]
@@ -70,4 +71,5 @@ async fn an_object_in_the_way_is_told_on_the_cluster() {
         told.then_some(()).ok_or(format!("{all:?}"))
     })
     .await;
+    env.finish().await;
 }

@@ -152,6 +152,7 @@ async fn what_was_backed_up_is_restored_with_the_same_keys_and_decisions() {
     }
     assert_eq!(decisions(&env).await, judged);
     assert!(bytes(&env).await == secrets, "disk keys and bindings have the same bytes");
+    env.finish().await;
 }
 
 #[tokio::test]
@@ -176,4 +177,5 @@ async fn disk_keys_that_were_kept_are_found_and_purged() {
     run(&env, "purger", folder.path(), &format!("ID=goes\n{purge}")).await;
     assert_eq!(run(&env, "purger", folder.path(), list).await, "");
     assert!(env.secret("luks-goes").await.is_none() && env.secret("luks-stays").await.is_some());
+    env.finish().await;
 }

@@ -75,7 +75,7 @@ async fn nothing_is_sent_once_the_lease_has_run_out() {
     let env = Env::bare("overdue").await;
     let tenure = Tenure::default();
     tenure.lasts(Instant::now());
-    let (ctx, _streams) = context(&env, tenure.clone()).await;
+    let (ctx, streams) = context(&env, tenure.clone()).await;
     let machine = env.create(&objects::machine("m-1", "m-1")).await;
     // No name of ours, which the admission policies would ask more of.
     let mut secret = Secret::default();
@@ -90,4 +90,5 @@ async fn nothing_is_sent_once_the_lease_has_run_out() {
 
     tenure.lasts(Instant::now() + TIMEOUT);
     ctx.writer.create(&secret).await.unwrap();
+    streams.equals_server(&env.admin, TIMEOUT).await.unwrap();
 }

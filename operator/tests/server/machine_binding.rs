@@ -38,6 +38,7 @@ async fn machine_and_key_in_either_order_are_bound_owned_and_delivered() {
     assert_eq!(binding.annotations()[names::FINGERPRINT_ANNOTATION], fingerprint(&key));
     assert_eq!(binding.owner_references()[0].uid, stored.metadata.uid.unwrap());
     assert_eq!(binding.immutable, None);
+    env.finish().await;
 }
 
 #[tokio::test]
@@ -61,6 +62,7 @@ async fn a_second_key_is_refused_for_good_even_when_the_first_goes() {
     env.approved("third", reason::MACHINE_CREATED).await;
     env.delivered(&[&third]).await;
     env.approved("second", reason::CONFLICT).await;
+    env.finish().await;
 }
 
 #[tokio::test]
@@ -91,6 +93,7 @@ async fn of_two_keys_at_once_exactly_one_is_trusted() {
         .await;
         assert_eq!(reasons.len(), 2, "{bound:?}");
     }
+    env.finish().await;
 }
 
 #[tokio::test]
@@ -106,6 +109,7 @@ async fn one_key_serves_one_machine() {
     let conflict = env.approved("k2", reason::CONFLICT).await;
     assert!(conflict.message.contains("ak-m1"), "{}", conflict.message);
     env.delivered(&[&first]).await;
+    env.finish().await;
 }
 
 #[tokio::test]
@@ -139,6 +143,7 @@ async fn one_key_for_two_machines_at_once_is_bound_once() {
         "a disk key for each machine, one binding for each key"
     );
     assert_eq!(work.count("delete", "secrets"), 0);
+    env.finish().await;
 }
 
 #[tokio::test]
@@ -167,6 +172,7 @@ async fn a_foreign_secret_in_the_place_of_a_binding_is_told_and_left_alone() {
     // It was in the way, and refused nothing.
     env.delete::<Secret>("ak-m1").await;
     env.approved("m1", reason::MACHINE_CREATED).await;
+    env.finish().await;
 }
 
 #[tokio::test]
@@ -179,6 +185,7 @@ async fn a_key_that_is_no_key_is_named_invalid() {
     env.approved("stray", reason::INVALID_KEY).await;
     let bound = env.reason::<Machine>("m", condition::ATTESTATION_KEY_BOUND, reason::NO_KEY).await;
     assert_eq!(bound.status, "False");
+    env.finish().await;
 }
 
 #[tokio::test]
@@ -198,6 +205,7 @@ async fn everything_of_a_machine_goes_with_it_and_comes_back_with_the_next() {
         assert!(machine.finalizers().is_empty());
     }
     env.delivered(&[]).await;
+    env.finish().await;
 }
 
 #[tokio::test]
@@ -210,6 +218,7 @@ async fn of_two_machines_with_one_id_the_second_is_told() {
     assert!(told.message.contains("first"), "{}", told.message);
     env.delete::<Machine>("first").await;
     env.condition::<Machine>("second", condition::KEY_READY, "True").await;
+    env.finish().await;
 }
 
 #[tokio::test]
@@ -228,4 +237,5 @@ async fn conditions_of_others_stay() {
     env.approved("k", reason::MACHINE_CREATED).await;
     let conditions = api.get("k").await.unwrap().status.unwrap().conditions;
     assert!(conditions.iter().any(|condition| condition.type_ == "Audited"), "{conditions:?}");
+    env.finish().await;
 }

@@ -24,6 +24,7 @@ async fn policy_manual_waits_for_a_person_and_obeys() {
     env.approved("k", reason::WITHDRAWN).await;
     env.delivered(&[]).await;
     assert!(env.secret("ak-m").await.is_none());
+    env.finish().await;
 }
 
 #[tokio::test]
@@ -49,6 +50,7 @@ async fn a_denial_holds_under_any_name_and_survives_the_machine() {
     let kept = env.api::<AttestationKey>().get("k").await.unwrap();
     assert_eq!(kept.metadata.owner_references.unwrap_or_default(), []);
     env.approved("k", reason::DENIED).await;
+    env.finish().await;
 }
 
 #[tokio::test]
@@ -66,6 +68,7 @@ async fn a_persons_choice_displaces_the_first_key() {
     env.delivered(&[&second]).await;
     let bound = env.api::<Machine>().get("m").await.unwrap().status.unwrap().attestation_key.unwrap();
     assert_eq!(bound.fingerprint, fingerprint(&second));
+    env.finish().await;
 }
 
 #[tokio::test]
@@ -80,4 +83,5 @@ async fn a_key_without_machine_is_trusted_by_hand() {
     env.approved("k", reason::MANUALLY_APPROVED).await;
     env.approved("early", reason::MANUALLY_APPROVED).await;
     env.delivered(&[&key, &early]).await;
+    env.finish().await;
 }

@@ -49,6 +49,7 @@ async fn a_disk_key_is_random_and_survives_a_restart() {
     env.condition::<Machine>("m3", condition::KEY_READY, "True").await;
     assert_eq!(env.secret("luks-m1").await.unwrap(), before);
     delivers_disk_key(&env, "m1").await;
+    env.finish().await;
 }
 
 #[tokio::test]
@@ -70,6 +71,7 @@ async fn a_disk_key_of_the_existing_operator_is_used_as_it_is() {
     .await;
     assert_eq!(marked.owner_references()[0].uid, former.owner_references()[0].uid);
     assert_eq!(marked.data, former.data);
+    env.finish().await;
 }
 
 #[tokio::test]
@@ -88,6 +90,7 @@ async fn foreign_secrets_are_left_alone() {
     for untouched in [like_machine, like_ours] {
         assert_eq!(env.secret(&untouched.name_any()).await.unwrap(), untouched);
     }
+    env.finish().await;
 }
 
 #[tokio::test]
@@ -116,4 +119,5 @@ async fn retained_disk_keys_outlive_their_machine() {
     env.machine("m").await;
     env.condition::<Machine>("m", condition::KEY_READY, "True").await;
     assert_eq!(env.secret("luks-m").await.unwrap().data, bytes);
+    env.finish().await;
 }

@@ -58,6 +58,7 @@ async fn a_pair_costs_its_five_writes_and_no_read() {
     let streams = requests.open_watches();
     assert!(streams.values().all(|open| *open == 1), "{streams:?}");
     assert_eq!(streams.len(), 8, "{streams:?}");
+    env.finish().await;
 }
 
 #[tokio::test]
@@ -102,6 +103,7 @@ async fn a_restart_after_an_approval_by_hand_writes_nothing() {
     assert_eq!(work.count("create", "secrets"), 1, "its disk key: {rows:?}");
     assert_eq!(work.count("patch", "deployments"), 1, "its delivery: {rows:?}");
     assert_eq!(work.count("patch", "trustedexecutionclusters/status"), 1, "its number: {rows:?}");
+    env.finish().await;
 }
 
 impl Env {

@@ -217,6 +217,7 @@ async fn taken_over_without_loss(prefix: &str, former: Former) {
     env.delivered(&trusted).await;
 
     everything_may_go(&env).await;
+    env.finish().await;
 }
 
 /// Finalizers of the existing operator are gone; disk keys are what they were.
@@ -253,4 +254,5 @@ async fn what_was_being_deleted_meanwhile_goes() {
     // With one of the two gone, the other is the one that stays trusted.
     eventually("the other key to be bound", TIMEOUT, || env.secret("ak-both")).await;
     env.delivered(&keys.values().filter(|key| key.name_any() != "left").collect::<Vec<_>>()).await;
+    env.finish().await;
 }

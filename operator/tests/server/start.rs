@@ -45,10 +45,8 @@ async fn a_stale_token_is_told_apart() {
 #[tokio::test]
 async fn what_it_holds_can_be_compared_with_the_server() {
     let env = Env::bare("diagnostics").await;
-    // Free a moment ago; nothing else asks for a port in between as a rule.
-    let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let config = RunConfig::new(env.ns.operator_config().await, env.ns.name());
-    let operator = RunningOperator::with(RunConfig { http_addr: Some(address), ..config });
+    let operator = RunningOperator::start(&env.ns).await;
+    let address = operator.http();
     env.create(&objects::machine("m-1", "m-1")).await;
     eventually("the store to equal the server", TIMEOUT, || async {
         let machines = env.api::<Machine>().list(&ListParams::default()).await.ok()?;

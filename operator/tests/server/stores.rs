@@ -60,10 +60,11 @@ async fn of_the_annotations_of_secrets_only_ours_are_stored() {
     }))
     .unwrap();
     env.create(&secret).await;
-    let (ctx, _streams) = context(&env, leading()).await;
+    let (ctx, streams) = context(&env, leading()).await;
     let stored = ctx.caches.secrets.find("s").unwrap();
     let kept: Vec<&str> = stored.annotations().keys().map(String::as_str).collect();
     assert_eq!(kept, [names::FINGERPRINT_ANNOTATION]);
+    streams.equals_server(&env.admin, TIMEOUT).await.unwrap();
 }
 
 #[tokio::test]
@@ -99,6 +100,7 @@ async fn the_others_are_told_which_cluster_is_served_and_how() {
 
     stop.cancel();
     while running.join_next().await.is_some() {}
+    streams.equals_server(&env.admin, TIMEOUT).await.unwrap();
     streams.shutdown();
 }
 

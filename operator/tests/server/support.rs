@@ -1,6 +1,7 @@
 //! A namespace with a running operator, and what tests ask of it.
 
 use std::fmt::Debug;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use k8s_openapi::api::apps::v1::Deployment;
@@ -10,7 +11,7 @@ use kube::{Client, Resource, ResourceExt};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
-use testenv::{ControlPlane, TestNamespace, eventually, objects};
+use testenv::{ControlPlane, TestNamespace, eventually, objects, stores};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use trusted_crds::{
@@ -21,6 +22,8 @@ use trusted_operator::{RunConfig, RunError};
 
 pub const TIMEOUT: Duration = Duration::from_secs(30);
 pub const CLUSTER: &str = "trusted";
+/// How many stores an operator has.
+const KINDS: usize = 8;
 
 /// A namespace, and the operator that serves it while this lives.
 pub struct Env {
@@ -30,6 +33,7 @@ pub struct Env {
 }
 
 pub struct RunningOperator {
+    http: SocketAddr,
     stop: CancellationToken,
     task: JoinHandle<Result<(), RunError>>,
 }
@@ -40,6 +44,8 @@ impl RunningOperator {
     }
 
     pub fn with(config: RunConfig) -> Self {
+        let http = stores::free_address().unwrap();
+        let config = RunConfig { http_addr: Some(http), ..config };
         // RUST_LOG shows what the operators of a failing test say.
         let filter = tracing_subscriber::EnvFilter::from_default_env();
         let _ = tracing_subscriber::fmt().with_env_filter(filter).with_test_writer().try_init();
@@ -48,10 +54,19 @@ impl RunningOperator {
         // A test that waits for an operator in vain shows why it ended.
         let task =
             tokio::spawn(async { run.await.inspect_err(|error| tracing::error!(%error, "operator ended")) });
-        RunningOperator { stop, task }
+        RunningOperator { http, stop, task }
     }
 
+    /// Where it serves health, metrics and diagnostics.
+    pub fn http(&self) -> SocketAddr {
+        self.http
+    }
+
+    /// Ends it. Before that, every store must come to hold exactly what the API server holds.
     pub async fn stop(self) {
+        let admin = ControlPlane::shared().await.admin();
+        let stores = stores::equal_server(self.http, &admin, TIMEOUT).await.unwrap();
+        assert_eq!(stores, KINDS);
         self.stop.cancel();
         self.task.await.unwrap().unwrap();
     }
@@ -99,6 +114,11 @@ impl Env {
         if let Some(operator) = self.operator.take() {
             operator.stop().await;
         }
+    }
+
+    /// Ends a test: what the stores hold must be true.
+    pub async fn finish(mut self) {
+        self.stop_operator().await;
     }
 
     pub fn operator_user(&self) -> String {
@@ -218,6 +238,14 @@ impl Env {
             (delivered.rolled_out && all).then_some(()).ok_or(told)
         })
         .await;
+    }
+}
+
+/// A test that has passed has compared the stores with the API server.
+impl Drop for Env {
+    fn drop(&mut self) {
+        let is_compared = self.operator.is_none() || std::thread::panicking();
+        assert!(is_compared, "a test with an operator ends with Env::finish");
     }
 }
 

@@ -32,6 +32,7 @@ async fn keys_approved_before_there_is_a_trustee_are_in_it_when_it_appears() {
     let deployment = deployments.get(TRUSTEE_DEPLOYMENT).await.unwrap();
     assert_eq!(deployment.metadata.generation, Some(1), "they were in it from the start");
     assert!(Delivered::read(&deployment).has_disk_key("m1"));
+    env.finish().await;
 }
 
 #[tokio::test]
@@ -57,6 +58,7 @@ async fn a_burst_of_keys_costs_few_restarts() {
     assert!((1..=windows.min(FEW)).contains(&writes), "{writes} writes in {elapsed} s");
     assert_eq!((requests.answered(409), requests.answered(422)), (0, 0));
     assert_eq!(requests.work().count("get", "deployments"), 0);
+    env.finish().await;
 }
 
 #[tokio::test]
@@ -76,6 +78,7 @@ async fn what_is_taken_back_leaves_trustee() {
     let delivered = Delivered::read(&env.api::<Deployment>().get(TRUSTEE_DEPLOYMENT).await.unwrap());
     assert!(delivered.has_disk_key("m1"), "a denied key is no reason to lose the disk");
     assert!(!delivered.has_disk_key("m2"));
+    env.finish().await;
 }
 
 #[tokio::test]
@@ -94,6 +97,7 @@ async fn a_deleted_trustee_comes_back_with_all_its_keys() {
     .await;
     assert!(Delivered::read(&first).has_key(&fingerprint(&key).parse().unwrap()));
     assert!(Delivered::read(&first).has_disk_key("m"));
+    env.finish().await;
 }
 
 #[tokio::test]
@@ -123,4 +127,5 @@ async fn a_rollout_that_hangs_does_not_hold_up_a_revocation_for_long() {
     env.decide(&second, Some(Decision::Denied)).await;
     in_template(false).await;
     assert!(denied.elapsed() < Duration::from_secs(8), "{:?}", denied.elapsed());
+    env.finish().await;
 }

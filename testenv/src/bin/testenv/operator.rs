@@ -7,7 +7,7 @@
 use std::{
     collections::BTreeMap,
     fs,
-    net::{Ipv4Addr, SocketAddr, TcpListener},
+    net::SocketAddr,
     path::Path,
     process::Command,
     time::{Duration, Instant},
@@ -15,13 +15,16 @@ use std::{
 
 use jiff::Timestamp;
 use kube::{Client, Config};
-use testenv::{TestNamespace, poll, process::Process};
+use testenv::{TestNamespace, poll, process::Process, stores};
 
 use crate::{failure::Failure, metrics};
 
 /// How long it may take to become ready, and to stop.
 const READY_TIMEOUT: Duration = Duration::from_secs(120);
 const STOP_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// How long its stores may take to equal the API server, of which nothing more is asked then.
+const EQUAL_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Ticks a second in /proc, the same on every Linux that Rust runs on.
 const TICKS: f64 = 100.0;
@@ -30,10 +33,10 @@ const TICKS: f64 = 100.0;
 const LOG_LINES: usize = 15;
 
 /// The operator as a process.
-#[derive(Debug)]
 pub(crate) struct Operator {
     process: Process,
     http: SocketAddr,
+    admin: Client,
     /// When it was started: its requests are those since then.
     pub(crate) started: Timestamp,
     spawned: Instant,
@@ -53,7 +56,7 @@ impl Operator {
         let control_plane = namespace.control_plane();
         let token = namespace.try_service_account_token("trusted-operator").await?;
         let kubeconfig = control_plane.kubeconfig("trusted-operator", &token, namespace.name())?;
-        let http = free_address()?;
+        let http = stores::free_address().map_err(Failure::io("a free port on 127.0.0.1"))?;
         let mut command = Command::new(program);
         command.args([
             "run",
@@ -68,7 +71,7 @@ impl Operator {
         let started = Timestamp::now();
         let spawned = Instant::now();
         let process = Process::start("trusted-operator", &command, &log)?;
-        Ok(Operator { process, http, started, spawned })
+        Ok(Operator { process, http, admin: control_plane.admin(), started, spawned })
     }
 
     /// Waits until it says that it is ready; returns how long that took from its start.
@@ -129,8 +132,10 @@ impl Operator {
         })
     }
 
-    /// Asks it to stop and waits; an operator that has to be killed is a failure.
+    /// Waits until its stores equal the API server, asks it to stop, and waits; an operator whose stores do not, or
+    /// that has to be killed, is a failure.
     pub(crate) async fn stop(self) -> Result<(), Failure> {
+        stores::equal_server(self.http, &self.admin, EQUAL_TIMEOUT).await?;
         let process = self.process;
         let stopped = tokio::task::spawn_blocking(move || process.stop(STOP_TIMEOUT)).await;
         match stopped {
@@ -151,9 +156,4 @@ impl Operator {
 async fn get(client: &Client, path: &str) -> Result<String, String> {
     let request = http::Request::get(path).body(Vec::new()).map_err(|error| error.to_string())?;
     client.request_text(request).await.map_err(|error| error.to_string())
-}
-
-fn free_address() -> Result<SocketAddr, Failure> {
-    let free = || TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr();
-    free().map_err(Failure::io("a free port on 127.0.0.1"))
 }
