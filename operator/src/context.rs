@@ -3,7 +3,7 @@
 use std::env;
 use std::sync::Arc;
 
-use cachelib::{Cache, Index, Key, Metadata};
+use cachelib::{Cache, Cached, Index, Key, Metadata};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{ConfigMap, Secret, Service};
 use trusted_crds::{ApprovedImage, AttestationKey, Machine, TrustedExecutionCluster};
@@ -47,6 +47,13 @@ pub struct Caches {
     pub services: Cache<Service>,
     /// Services by the uid of each owner.
     pub services_by_owner: Index<Service>,
+}
+
+/// Says that a store may be behind, if so. What it does not show may be there, and what it shows may be gone, so nothing
+/// is to be taken away on its word.
+pub fn behind<K: Cached>(cache: &Cache<K>) -> Option<String> {
+    let readiness = cache.readiness().borrow().clone();
+    (!readiness.is_synced()).then(|| format!("{}: {readiness}", cache.status().kind))
 }
 
 /// Images of the workloads the operator installs.

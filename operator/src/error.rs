@@ -28,6 +28,8 @@ pub enum Class {
     Unauthenticated,
     /// The lease is no longer surely ours: another operator may be working. Nothing was sent.
     NotLeading,
+    /// Something was to be taken away on the word of a store that may be behind. Nothing was sent.
+    Behind,
     /// The API server or the network failed for now.
     Transient,
 }
@@ -43,6 +45,7 @@ impl Class {
             Class::Missing => "missing",
             Class::Unauthenticated => "unauthenticated",
             Class::NotLeading => "not_leading",
+            Class::Behind => "behind",
             Class::Transient => "transient",
         }
     }
@@ -85,6 +88,17 @@ impl WriteError {
             name: name.to_owned(),
             message: "the lease has run out; another operator may be working".to_owned(),
             class: Class::NotLeading,
+        }
+    }
+
+    /// A write that was not sent, since it would take something away and `store` may be behind.
+    pub(crate) fn behind<K: Resource<DynamicType = ()>>(verb: &'static str, name: &str, store: &str) -> Self {
+        WriteError {
+            verb,
+            kind: K::kind(&()).into_owned(),
+            name: name.to_owned(),
+            message: format!("nothing is taken away while it is not known what there is ({store})"),
+            class: Class::Behind,
         }
     }
 

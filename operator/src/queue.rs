@@ -248,10 +248,16 @@ impl Entry {
             tracing::debug!(controller = R::NAME, %key, %error, "nothing is written here any more");
             return None;
         }
-        let wait = self.next_backoff();
-        match class {
-            Class::Conflict => tracing::debug!(controller = R::NAME, %key, %error, ?wait, "deciding anew"),
-            _ => tracing::warn!(controller = R::NAME, %key, %class, %error, ?wait, "will try again"),
+        let is_repeated = class == Class::Behind && self.backoff.is_some();
+        let mut wait = self.next_backoff();
+        if class == Class::Behind {
+            // No event tells that a store is complete again and shows nothing new.
+            wait = wait.min(EVENT_IN_BACKOFF);
+        }
+        if class == Class::Conflict || is_repeated {
+            tracing::debug!(controller = R::NAME, %key, %error, ?wait, "deciding anew");
+        } else {
+            tracing::warn!(controller = R::NAME, %key, %class, %error, ?wait, "will try again");
         }
         Some(wait)
     }

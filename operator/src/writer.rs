@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use trusted_crds::names::FIELD_MANAGER;
 use trusted_crds::{ApprovedImage, AttestationKey, HasConditions, Machine, TrustedExecutionCluster};
 
-use crate::context::{Caches, SecretMeta};
+use crate::context::{Caches, SecretMeta, behind};
 use crate::error::{ReconcileError, WriteError};
 use crate::events::Events;
 use crate::lease::Tenure;
@@ -77,14 +77,20 @@ pub trait Written:
     type Stored: Cached;
     /// The store of this kind.
     fn store(caches: &Caches) -> &Cache<Self::Stored>;
+    /// Which of the stores that a decision to delete such an object rests on may be behind, in words.
+    fn behind(caches: &Caches) -> Option<String>;
 }
 
 macro_rules! written {
-    ($($kind:ty as $stored:ty => $field:ident),+ $(,)?) => {$(
+    ($($kind:ty as $stored:ty => $field:ident $(because of $ground:ident)?),+ $(,)?) => {$(
         impl Written for $kind {
             type Stored = $stored;
             fn store(caches: &Caches) -> &Cache<$stored> {
                 &caches.$field
+            }
+
+            fn behind(caches: &Caches) -> Option<String> {
+                behind(&caches.$field)$(.or_else(|| behind(&caches.$ground)))?
             }
         }
     )+};
@@ -95,11 +101,11 @@ written! {
     Machine as Machine => machines,
     AttestationKey as AttestationKey => attestation_keys,
     ApprovedImage as ApprovedImage => approved_images,
-    Secret as SecretMeta => secrets,
-    SecretMeta as SecretMeta => secrets,
-    Deployment as Deployment => deployments,
-    ConfigMap as ConfigMap => config_maps,
-    Service as Service => services,
+    Secret as SecretMeta => secrets because of attestation_keys,
+    SecretMeta as SecretMeta => secrets because of attestation_keys,
+    Deployment as Deployment => deployments because of clusters,
+    ConfigMap as ConfigMap => config_maps because of clusters,
+    Service as Service => services because of clusters,
 }
 
 /// Sends writes to one namespace.
@@ -179,7 +185,7 @@ impl Writer {
         &self.events
     }
 
-    /// Deletes an object, if it still is the one meant.
+    /// Deletes an object, if it still is the one meant and the stores say so that surely are not behind.
     pub async fn delete<K: Written>(&self, target: Target<'_>) -> Result<(), WriteError> {
         let preconditions = Preconditions {
             uid: Some(target.uid.to_owned()),
@@ -187,6 +193,9 @@ impl Writer {
         };
         let params = DeleteParams::default().preconditions(preconditions);
         self.may_write::<K>("delete", target.name)?;
+        if let Some(store) = K::behind(&self.caches) {
+            return Err(WriteError::behind::<K>("delete", target.name, &store));
+        }
         match self.api::<K>().delete(target.name, &params).await {
             Ok(_) => {}
             Err(kube::Error::Api(status)) if status.is_not_found() => {}

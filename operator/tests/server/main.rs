@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "what a test cannot go on without has failed it")]
 
+mod behind;
 mod children;
 mod cluster_drift;
 mod cluster_foreign;

@@ -1,14 +1,10 @@
 //! What keeps the operator from starting, each with a message of its own, and what it tells of itself once it runs.
 
-use std::net::SocketAddr;
-
 use cachelib::{Identity, Key};
 use kube::ResourceExt;
 use kube::api::ListParams;
 use serde_json::Value;
 use testenv::{ControlPlane, eventually, objects};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
 use trusted_crds::Machine;
 use trusted_operator::{RunConfig, run};
 
@@ -46,7 +42,6 @@ async fn a_stale_token_is_told_apart() {
 async fn what_it_holds_can_be_compared_with_the_server() {
     let env = Env::bare("diagnostics").await;
     let operator = RunningOperator::start(&env.ns).await;
-    let address = operator.http();
     env.create(&objects::machine("m-1", "m-1")).await;
     eventually("the store to equal the server", TIMEOUT, || async {
         let machines = env.api::<Machine>().list(&ListParams::default()).await.ok()?;
@@ -58,27 +53,17 @@ async fn what_it_holds_can_be_compared_with_the_server() {
             })
             .collect();
         let checksum = cachelib::checksum(held.iter().map(|(key, identity)| (key, identity)));
-        let told: Value = serde_json::from_str(&get(address, "/diagnostics").await?).ok()?;
+        let told: Value = serde_json::from_str(&operator.ask("/diagnostics").await?).ok()?;
         let stores = told.as_array()?;
         let machines =
             stores.iter().find(|store| store["kind"] == "machines.trusted-execution-clusters.io")?;
         (machines["checksum"] == checksum && machines["state"] == "synced" && stores.len() == 8).then_some(())
     })
     .await;
-    let metrics = get(address, "/metrics").await.unwrap();
+    let metrics = operator.ask("/metrics").await.unwrap();
     let machines = r#"{kind="machines.trusted-execution-clusters.io"}"#;
     for line in [format!("store_objects{machines} 1"), format!("store_lists_total{machines} 1")] {
         assert!(metrics.contains(&format!("trusted_operator_{line}\n")), "{line}: {metrics}");
     }
     operator.stop().await;
-}
-
-/// The body of an answer, once there is one.
-async fn get(address: SocketAddr, path: &str) -> Option<String> {
-    let mut connection = TcpStream::connect(address).await.ok()?;
-    let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
-    connection.write_all(request.as_bytes()).await.ok()?;
-    let mut answer = String::new();
-    connection.read_to_string(&mut answer).await.ok()?;
-    answer.split_once("\r\n\r\n").map(|(_, body)| body.to_owned())
 }

@@ -12,6 +12,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use testenv::{ControlPlane, TestNamespace, eventually, objects, stores};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use trusted_crds::{
@@ -57,9 +59,14 @@ impl RunningOperator {
         RunningOperator { http, stop, task }
     }
 
-    /// Where it serves health, metrics and diagnostics.
-    pub fn http(&self) -> SocketAddr {
-        self.http
+    /// The body of its answer to a GET, once there is one.
+    pub async fn ask(&self, path: &str) -> Option<String> {
+        let mut connection = TcpStream::connect(self.http).await.ok()?;
+        let request = format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.http);
+        connection.write_all(request.as_bytes()).await.ok()?;
+        let mut answer = String::new();
+        connection.read_to_string(&mut answer).await.ok()?;
+        answer.split_once("\r\n\r\n").map(|(_, body)| body.to_owned())
     }
 
     /// Ends it. Before that, every store must come to hold exactly what the API server holds.
@@ -108,6 +115,15 @@ impl Env {
 
     pub async fn start_operator(&mut self) {
         self.operator = Some(RunningOperator::start(&self.ns).await);
+    }
+
+    /// An operator with a way of its own to the API server.
+    pub fn start_operator_as(&mut self, kube: kube::Config) {
+        self.operator = Some(RunningOperator::with(RunConfig::new(kube, self.ns.name())));
+    }
+
+    pub fn operator(&self) -> &RunningOperator {
+        self.operator.as_ref().unwrap()
     }
 
     pub async fn stop_operator(&mut self) {

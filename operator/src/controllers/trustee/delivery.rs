@@ -9,7 +9,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 use trusted_crds::delivery::{ATTESTATION_KEYS_VOLUME, DISK_KEYS_VOLUME, disk_key_path, key_file};
 use trusted_crds::names::{DISK_KEY_ENTRY, PUBLIC_KEY_ENTRY};
-use trusted_crds::{Fingerprint, hex};
+use trusted_crds::{Delivered, Fingerprint, hex};
 
 use super::build::{ATTESTATION_KEYS_DIR, DISK_KEYS_DIR};
 use crate::controllers::cluster::build::pod::{FILE_MODE, read_only};
@@ -32,6 +32,20 @@ pub struct Wanted {
     pub disk_keys: Vec<Source<String>>,
     /// Trusted attestation keys by fingerprint.
     pub attestation_keys: Vec<Source<Fingerprint>>,
+}
+
+impl Wanted {
+    /// Whether a disk key that is delivered would no longer be.
+    pub fn drops_disk_keys(&self, delivered: &Delivered) -> bool {
+        let kept = self.disk_keys.iter().filter(|source| delivered.has_disk_key(&source.as_));
+        kept.count() < delivered.disk_keys()
+    }
+
+    /// Whether an attestation key that is delivered would no longer be.
+    pub fn drops_attestation_keys(&self, delivered: &Delivered) -> bool {
+        let kept = self.attestation_keys.iter().filter(|source| delivered.has_key(&source.as_));
+        kept.count() < delivered.attestation_keys()
+    }
 }
 
 /// What a delivery asks of the Trustee pod template.

@@ -7,16 +7,26 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use kube::ResourceExt;
 use trusted_crds::condition::KEY_READY;
 use trusted_crds::names::{FINGERPRINT_ANNOTATION, disk_key_secret, is_binding, is_label, is_reserved};
-use trusted_crds::{AttestationKey, Fingerprint, HasConditions, Machine, reason};
+use trusted_crds::{AttestationKey, Delivered, Fingerprint, HasConditions, Machine, reason};
 
 use super::delivery::{Source, Wanted};
-use crate::context::{Context, SecretMeta};
+use crate::context::{Context, SecretMeta, behind};
 use crate::former;
 use crate::owner::is_managed;
 
 /// Everything that is to be delivered now.
 pub fn wanted(ctx: &Context) -> Wanted {
     Wanted { disk_keys: disk_keys(ctx), attestation_keys: attestation_keys(ctx) }
+}
+
+/// The store, if any, on whose word something would be dropped that is delivered, and which may be behind.
+pub fn doubtful(ctx: &Context, delivered: &Delivered, wanted: &Wanted) -> Option<String> {
+    let caches = &ctx.caches;
+    let (disk_keys, keys) = (wanted.drops_disk_keys(delivered), wanted.drops_attestation_keys(delivered));
+    let secrets = (disk_keys || keys).then(|| behind(&caches.secrets)).flatten();
+    let machines = || disk_keys.then(|| behind(&caches.machines)).flatten();
+    let bearers = || keys.then(|| behind(&caches.attestation_keys)).flatten();
+    secrets.or_else(machines).or_else(bearers)
 }
 
 /// The disk key of every machine that is served.

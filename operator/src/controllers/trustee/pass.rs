@@ -2,14 +2,14 @@
 
 use k8s_openapi::api::apps::v1::Deployment;
 use tokio::time::Instant;
-use trusted_crds::TrustedExecutionCluster;
 use trusted_crds::names::{ATTESTATION_POLICY, TRUSTEE_DATA, TRUSTEE_DEPLOYMENT};
+use trusted_crds::{Delivered, TrustedExecutionCluster};
 
 use super::{State, apply, decide, delivery, observe};
 use crate::child::{Outcome, Ownership, View, ownership, view};
 use crate::context::Context;
 use crate::controllers::cluster::{TlsState, TlsUse, tls_state};
-use crate::error::ReconcileError;
+use crate::error::{ReconcileError, WriteError};
 
 /// One pass for the cluster that is served.
 pub(super) struct Pass<'a> {
@@ -60,7 +60,13 @@ impl Pass<'_> {
         outcome: &mut Outcome,
     ) -> Result<(), ReconcileError> {
         let deployment = view(self.ctx, TRUSTEE_DEPLOYMENT);
-        let delivered = delivery::render(&observe::wanted(self.ctx));
+        let wanted = observe::wanted(self.ctx);
+        let delivered = deployment.present().map(Delivered::read).unwrap_or_default();
+        if let Some(store) = observe::doubtful(self.ctx, &delivered, &wanted) {
+            outcome.fail(WriteError::behind::<Deployment>("change", TRUSTEE_DEPLOYMENT, &store).into());
+            return Ok(());
+        }
+        let delivered = delivery::render(&wanted);
         match decide::broker(self.cluster, &deployment, tls, (&self.ctx.images.trustee, delivered))? {
             Ok(step) => {
                 apply::serve(self.ctx, step, (&mut state.window, &mut state.strangers), outcome).await;

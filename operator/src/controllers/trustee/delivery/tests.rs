@@ -56,3 +56,24 @@ fn the_hash_changes_with_every_secret_and_with_nothing_else() {
     let different: std::collections::BTreeSet<_> = all.iter().collect();
     assert_eq!(different.len(), all.len());
 }
+
+#[test]
+fn what_is_dropped_is_told_by_kind_and_what_is_added_is_not() {
+    let held = |wanted: &Wanted| {
+        let spec = json!({
+            "selector": {}, "template": {"spec": {"containers": [], "volumes": render(wanted).volumes}},
+        });
+        Delivered::read(&serde_json::from_value(json!({"metadata": {}, "spec": spec})).unwrap())
+    };
+    let drops = |wanted: &Wanted, held: &Delivered| {
+        (wanted.drops_disk_keys(held), wanted.drops_attestation_keys(held))
+    };
+    let (mut fewer, mut other) = (wanted(), wanted());
+    fewer.disk_keys.pop();
+    other.attestation_keys[0].as_ = fingerprint('2');
+    assert_eq!(drops(&wanted(), &held(&wanted())), (false, false));
+    assert_eq!(drops(&wanted(), &held(&Wanted::default())), (false, false), "all are new");
+    assert_eq!(drops(&wanted(), &held(&fewer)), (false, false));
+    assert_eq!(drops(&fewer, &held(&wanted())), (true, false));
+    assert_eq!(drops(&other, &held(&wanted())), (false, true), "as many as before");
+}
