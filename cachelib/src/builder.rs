@@ -16,7 +16,7 @@ use kube::{Client, runtime::watcher};
 use crate::{
     Cache, Cached, Loaded, Running, Source,
     cache::Core,
-    canary::SHORTEST_PERIOD,
+    canary::{Canary, SHORTEST_PERIOD},
     index::IndexSpec,
     outage::Outage,
     running::{Kind, Registered},
@@ -41,6 +41,16 @@ pub struct Options {
     /// How long the server keeps a watch open before it is renewed. Default 290 s; a dead connection is noticed 5 s
     /// after it.
     pub watch_timeout: Duration,
+    /// How often one kind after the other has its watch prove that it still shows what happens, at the cost of one
+    /// LIST of one object's metadata. A watch that is open and does not come to the version the API server has
+    /// reached, by an event or a bookmark, within another period, makes its kind
+    /// [`Readiness::Stale`](crate::Readiness) with [`Cause::Frozen`](crate::Cause) until a stream proves to be alive
+    /// again; the kind is listed anew meanwhile.
+    ///
+    /// Needs an API server whose consistent reads come from its watch cache, as since Kubernetes 1.34: an older one
+    /// may be minutes behind with the bookmarks of a quiet kind. At least 2 minutes, twice the time between bookmarks.
+    /// Default none.
+    pub canary: Option<Duration>,
 }
 
 impl Default for Options {
@@ -51,6 +61,7 @@ impl Default for Options {
             page_size: 500,
             streaming_lists: false,
             watch_timeout: Duration::from_secs(290),
+            canary: None,
         }
     }
 }
@@ -119,6 +130,9 @@ pub struct Builder {
     client: Client,
     options: Options,
     outage: Outage,
+    canary: Option<Canary>,
+    /// Tests do not have as much time as a sound server may take.
+    pub(crate) shortest_canary: Duration,
     registered: HashMap<(String, Source), &'static Location<'static>>,
     kinds: Vec<Arc<dyn Kind>>,
     tasks: Vec<Box<dyn Registered>>,
@@ -128,8 +142,16 @@ impl Builder {
     /// Starts a registration. `client` should be [`Clients::watch`](crate::Clients): a client that retries by itself
     /// hides the causes of failures.
     pub fn new(client: Client, options: Options) -> Self {
-        let (registered, kinds, tasks) = (HashMap::new(), Vec::new(), Vec::new());
-        Self { client, options, outage: Outage::default(), registered, kinds, tasks }
+        Self {
+            client,
+            canary: options.canary.map(Canary::new),
+            options,
+            outage: Outage::default(),
+            shortest_canary: SHORTEST_PERIOD,
+            registered: HashMap::new(),
+            kinds: Vec::new(),
+            tasks: Vec::new(),
+        }
     }
 
     /// Begins the registration of a kind, completed by [`CacheBuilder::build`].
@@ -141,7 +163,6 @@ impl Builder {
             indexes: Vec::new(),
             annotation_prefixes: None,
             required: true,
-            canary: None,
             location: Location::caller(),
         }
     }
@@ -192,7 +213,6 @@ pub struct CacheBuilder<'a, K: Cached> {
     indexes: Vec<IndexSpec<K>>,
     annotation_prefixes: Option<Vec<String>>,
     required: bool,
-    canary: Option<Duration>,
     location: &'static Location<'static>,
 }
 
@@ -222,18 +242,6 @@ impl<K: Cached> CacheBuilder<'_, K> {
         self
     }
 
-    /// Lets the watch prove every `period` that it still shows what happens, at the cost of one LIST of one object's
-    /// metadata. A watch that is open and does not come to the version the API server has reached, by an event or a
-    /// bookmark, within another period, makes the kind [`Readiness::Stale`](crate::Readiness) with
-    /// [`Cause::Frozen`](crate::Cause) until a stream proves to be alive again; the kind is listed anew meanwhile.
-    ///
-    /// Needs an API server whose consistent reads come from its watch cache, as since Kubernetes 1.34: an older one
-    /// may be minutes behind with the bookmarks of a quiet kind. At least 2 minutes, twice the time between bookmarks.
-    pub fn canary(mut self, period: Duration) -> Self {
-        self.canary = Some(period);
-        self
-    }
-
     /// Registers the kind.
     ///
     /// # Errors
@@ -248,7 +256,7 @@ impl<K: Cached> CacheBuilder<'_, K> {
         if self.source.namespace() == Some("") {
             return Err(BuildError::EmptyNamespace { resource });
         }
-        if self.canary.is_some_and(|period| period < SHORTEST_PERIOD) {
+        if self.builder.options.canary.is_some_and(|period| period < self.builder.shortest_canary) {
             return Err(BuildError::ShortCanary { resource });
         }
         let identity = (resource.clone(), self.source.clone());
@@ -261,7 +269,7 @@ impl<K: Cached> CacheBuilder<'_, K> {
             client: self.builder.client.clone(),
             options: self.builder.options.clone(),
             writer: Writer::new(Arc::clone(&core)),
-            canary: self.canary,
+            canary: self.builder.canary.clone(),
             outage: self.builder.outage.clone(),
         };
         self.builder.tasks.push(Box::new(task));

@@ -5,7 +5,8 @@
 //! and then for the version it has reached, and the stream must come to it, by an event or by a bookmark, which a
 //! sound server sends about once a minute.
 //!
-//! Owns the question and the time given. Must never write, and reads one object's metadata at most.
+//! Owns the question, whose turn it is to ask, and the time given. Must never write, and reads one object's metadata at
+//! most.
 
 use std::{sync::Arc, time::Duration};
 
@@ -15,8 +16,8 @@ use futures::{
 };
 use kube::{Api, api::ListParams};
 use tokio::{
-    sync::watch,
-    time::{sleep, timeout},
+    sync::{Mutex, watch},
+    time::{Instant, sleep_until, timeout},
 };
 
 use crate::{Cached, Metadata, guard::Guard};
@@ -58,21 +59,41 @@ impl Progress {
     }
 }
 
-/// Asks every `period` for as long as it is polled. With `needed`, that version must be shown first.
+/// The questions of all kinds of one [`Builder`](crate::Builder): one a period, whichever kind's turn it is.
+#[derive(Clone)]
+pub(crate) struct Canary {
+    period: Duration,
+    /// When the last question was asked. Locked in the order in which it is asked for.
+    asked: Arc<Mutex<Instant>>,
+}
+
+impl Canary {
+    pub(crate) fn new(period: Duration) -> Self {
+        Self { period, asked: Arc::new(Mutex::new(Instant::now())) }
+    }
+
+    async fn turn(&self) {
+        let mut asked = self.asked.lock().await;
+        sleep_until(*asked + self.period).await;
+        *asked = Instant::now();
+    }
+}
+
+/// Asks as often as it may for as long as it is polled. With `needed`, that version must be shown first.
 pub(crate) fn signs<K: Cached>(
     api: Api<Guard<Metadata<K>>>,
-    period: Duration,
+    canary: Canary,
     progress: Progress,
     needed: Option<u64>,
 ) -> BoxStream<'static, Sign> {
     stream::unfold(needed, move |needed| {
-        let (api, progress) = (api.clone(), progress.clone());
+        let (api, canary, progress) = (api.clone(), canary.clone(), progress.clone());
         async move {
             let wanted = match needed {
                 Some(version) => version,
-                None => next_question(&api, period).await,
+                None => next_question(&api, &canary).await,
             };
-            let reached = timeout(period, progress.reached(wanted)).await.is_ok();
+            let reached = timeout(canary.period, progress.reached(wanted)).await.is_ok();
             let sign = if reached { Sign::Alive } else { Sign::Frozen(wanted) };
             Some((sign, None))
         }
@@ -80,12 +101,12 @@ pub(crate) fn signs<K: Cached>(
     .boxed()
 }
 
-/// Waits for a period and asks; again after another one when there is no answer, which other parts notice.
-async fn next_question<K: Cached>(api: &Api<Guard<Metadata<K>>>, period: Duration) -> u64 {
+/// Waits for its turn and asks; again when there is no answer, which other parts notice.
+async fn next_question<K: Cached>(api: &Api<Guard<Metadata<K>>>, canary: &Canary) -> u64 {
     loop {
-        sleep(period).await;
+        canary.turn().await;
         // Without a version the answer is as new as the question.
-        let listed = timeout(period, api.list(&ListParams::default().limit(1))).await;
+        let listed = timeout(canary.period, api.list(&ListParams::default().limit(1))).await;
         let version = listed.ok().and_then(Result::ok).and_then(|list| list.metadata.resource_version);
         if let Some(version) = version.and_then(|version| version.parse().ok()) {
             return version;

@@ -65,7 +65,7 @@
 //!   other kinds are not affected. Each try is logged once.
 //! - **A server that is down is left in peace.** While nothing answers, the kinds of a [`Builder`] try in turns, one of
 //!   them about every 5 s and each at most ten times a minute; the first answer lets all go on.
-//! - **A frozen stream is found.** With [`CacheBuilder::canary`] a watch that is open and shows nothing, although the
+//! - **A frozen stream is found.** With [`Options::canary`] a watch that is open and shows nothing, although the
 //!   API server has moved on, makes its kind `Stale` until a stream proves to be alive.
 //! - **A bad object costs only itself.** Objects are parsed one by one. One that does not fit the Rust type is named
 //!   in [`Cache::malformed`] and in the log, without its content, and is served again once it is mended.

@@ -16,7 +16,7 @@ use tracing::{error, info, warn};
 
 use crate::{
     Cached, Cause, ListError, Metadata, Options,
-    canary::{self, Progress, Sign},
+    canary::{self, Canary, Progress, Sign},
     cause,
     guard::Guard,
     oneshot,
@@ -34,8 +34,8 @@ pub(crate) struct Task<K: Cached> {
     pub(crate) client: Client,
     pub(crate) options: Options,
     pub(crate) writer: Writer<K>,
-    /// How often the stream has to prove that it is alive, if at all.
-    pub(crate) canary: Option<Duration>,
+    /// Asks for proof that the stream is alive, if at all.
+    pub(crate) canary: Option<Canary>,
     /// What it shares with the other kinds while nothing answers.
     pub(crate) outage: Outage,
 }
@@ -74,7 +74,7 @@ impl<K: Cached> Task<K> {
 
     /// Follows one stream until a new one is needed.
     async fn follow(&mut self, delays: &mut Delays) {
-        let progress = self.canary.map(|_| Progress::default());
+        let progress = self.canary.as_ref().map(|_| Progress::default());
         self.writer.start_over(self.options.streaming_lists, progress.clone());
         let mut signs = self.signs(progress.clone());
         let signals = Arc::new(Signals::new(self.outage.clone()));
@@ -100,9 +100,11 @@ impl<K: Cached> Task<K> {
 
     /// What the canary has to say of the stream.
     fn signs(&self, progress: Option<Progress>) -> BoxStream<'static, Sign> {
-        let Some((period, progress)) = self.canary.zip(progress) else { return stream::pending().boxed() };
+        let Some((canary, progress)) = self.canary.clone().zip(progress) else {
+            return stream::pending().boxed();
+        };
         let api = self.writer.core().source.api::<Metadata<K>>(self.client.clone());
-        canary::signs(api, period, progress, self.writer.needed())
+        canary::signs(api, canary, progress, self.writer.needed())
     }
 
     async fn heed(&mut self, sign: Sign, signals: &Signals, delays: &mut Delays) -> Next {
