@@ -42,6 +42,10 @@ pub struct RunArgs {
     /// Serve /livez, /readyz and /metrics on this address, such as 0.0.0.0:8080.
     #[arg(long, value_name = "ADDRESS")]
     pub http_addr: Option<SocketAddr>,
+    /// How often a watch has to prove that it still shows what happens, one kind after the other; at least 2m, 0s for
+    /// never. Costs one LIST of one object's metadata each time.
+    #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "5m")]
+    pub canary_period: Duration,
 }
 
 /// How the API server is reached.
@@ -69,7 +73,9 @@ impl RunArgs {
         let kube = self.client.config().await?;
         let namespace = self.client.namespace(&kube);
         let defaults = RunConfig::new(kube, namespace);
-        Ok(RunConfig { sync_timeout: self.sync_timeout, http_addr: self.http_addr, ..defaults })
+        let canary_period = Some(self.canary_period).filter(|period| !period.is_zero());
+        let (sync_timeout, http_addr) = (self.sync_timeout, self.http_addr);
+        Ok(RunConfig { sync_timeout, canary_period, http_addr, ..defaults })
     }
 }
 

@@ -1,7 +1,5 @@
 //! Declares the stores of the process: one stream per kind, with the indexes the controllers ask.
 
-use std::time::Duration;
-
 use cachelib::{BuildError, Builder, Cache, Cached, Options, Running, Source};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{ConfigMap, Service};
@@ -17,12 +15,8 @@ const FINGERPRINT: &str = "fingerprint";
 const OWNER: &str = "owner";
 
 /// Starts the streams of `namespace`; the stores fill in the background.
-pub fn start(
-    client: Client,
-    namespace: &str,
-    sync_timeout: Duration,
-) -> Result<(Caches, Running), BuildError> {
-    let mut builder = Builder::new(client, Options { sync_timeout, ..Options::default() });
+pub fn start(client: Client, namespace: &str, options: Options) -> Result<(Caches, Running), BuildError> {
+    let mut builder = Builder::new(client, options);
     let all = || Source::namespaced(namespace);
     let ours = || all().labels(format!("{MANAGED_BY_LABEL}={MANAGED_BY}"));
     let clusters = builder.cache::<TrustedExecutionCluster>(all()).build()?;

@@ -173,6 +173,7 @@ impl Collector for Requests {
                 ("code", code.as_str()),
                 // Part of the counter's key: without it two series would have the same labels.
                 ("dry_run", if labels.dry_run { "true" } else { "false" }),
+                ("canary", if labels.canary { "true" } else { "false" }),
             ];
             ConstCounter::new(count).encode(family.encode_family(&labels)?)?;
         }

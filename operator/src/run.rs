@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cachelib::{RequestCounter, Running};
+use cachelib::{Options, RequestCounter, Running};
 use kube::Config;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -31,6 +31,8 @@ pub struct RunConfig {
     pub namespace: String,
     /// How long the stores may take to fill before the cause is reported.
     pub sync_timeout: Duration,
+    /// How often a watch has to prove that it still shows what happens, one kind after the other; `None` for never.
+    pub canary_period: Option<Duration>,
     /// Where to serve health and metrics, if at all.
     pub http_addr: Option<SocketAddr>,
     /// How long the lease lives without renewal; whole seconds, at least 3.
@@ -46,6 +48,7 @@ impl RunConfig {
             kube,
             namespace: namespace.into(),
             sync_timeout: DEFAULT_SYNC_TIMEOUT,
+            canary_period: Some(DEFAULT_CANARY_PERIOD),
             http_addr: None,
             lease_duration: lease::DURATION,
             images: Images::from_env(),
@@ -55,6 +58,9 @@ impl RunConfig {
 
 /// Long enough for 200,000 objects on a slow network.
 pub const DEFAULT_SYNC_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// Twelve requests an hour.
+pub const DEFAULT_CANARY_PERIOD: Duration = Duration::from_secs(300);
 
 /// Why `run` ended, if not because it was asked to.
 #[derive(Debug, thiserror::Error)]
@@ -82,7 +88,9 @@ pub async fn run(config: RunConfig, shutdown: impl Future<Output = ()>) -> Resul
     let clients = cachelib::clients(config.kube.clone(), USER_AGENT, &counter)?;
     preflight::check(&clients.request, &server, &config.namespace).await?;
 
-    let (caches, streams) = caches::start(clients.watch.clone(), &config.namespace, config.sync_timeout)?;
+    let (sync_timeout, canary) = (config.sync_timeout, config.canary_period);
+    let options = Options { sync_timeout, canary, ..Options::default() };
+    let (caches, streams) = caches::start(clients.watch.clone(), &config.namespace, options)?;
     let streams = Arc::new(streams);
     let stop = CancellationToken::new();
     let events = Events::start(clients.request.clone());

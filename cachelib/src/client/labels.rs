@@ -22,14 +22,18 @@ pub struct RequestLabels {
     pub code: u16,
     /// Whether the request was a dry run, which changes nothing.
     pub dry_run: bool,
+    /// Whether it is a question of the [canary](crate::Options::canary): a list of one object at most.
+    pub canary: bool,
 }
 
 impl RequestLabels {
     /// Reads a request; the code is 0 until there is an answer.
     pub fn of(method: &Method, uri: &Uri) -> Self {
         let target = Target::of(uri.path());
+        let verb = verb(method, uri, target.as_ref());
         Self {
-            verb: verb(method, uri, target.as_ref()),
+            canary: verb == "list" && parameter(uri, "limit") == Some("1"),
+            verb,
             group: target.as_ref().map(|target| target.group.to_owned()).unwrap_or_default(),
             resource: target.as_ref().map_or(uri.path(), |target| target.resource).to_owned(),
             subresource: target.and_then(|target| target.subresource).unwrap_or_default().to_owned(),

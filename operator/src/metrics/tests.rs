@@ -24,7 +24,9 @@ async fn a_dry_run_is_a_series_of_its_own() {
         .filter_map(|line| line.strip_prefix("trusted_operator_http_requests_total")?.rsplit_once(' '))
         .collect();
     let labels = |dry_run: &str| {
-        format!(r#"{{verb="patch",group="",resource="secrets",subresource="",code="0",dry_run="{dry_run}"}}"#)
+        format!(
+            r#"{{verb="patch",group="",resource="secrets",subresource="",code="0",dry_run="{dry_run}",canary="false"}}"#
+        )
     };
     let named: HashSet<&str> = series.iter().map(|(labels, _)| *labels).collect();
     assert_eq!(named.len(), series.len(), "series with equal labels: {text}");

@@ -33,7 +33,7 @@ pub async fn context(env: &Env, tenure: Tenure) -> (Arc<Context>, cachelib::Runn
     let config = env.ns.operator_config().await;
     let clients = cachelib::clients(config, trusted_operator::USER_AGENT, &counter).unwrap();
     let namespace = env.ns.name().to_owned();
-    let (caches, streams) = caches::start(clients.watch, &namespace, TIMEOUT).unwrap();
+    let (caches, streams) = caches::start(clients.watch, &namespace, cachelib::Options::default()).unwrap();
     streams.ready().await.unwrap();
     let events = Events::start(clients.request.clone());
     let writer = Writer::new(clients.request, namespace.clone(), caches.clone(), tenure, events);

@@ -70,6 +70,8 @@ pub enum Group {
     Preflight,
     /// Reading the content of one Secret, which no store holds.
     Verify,
+    /// Asking which version the API server has reached: a list of one object at most.
+    Canary,
 }
 
 impl Group {
@@ -77,9 +79,10 @@ impl Group {
     pub(super) fn of(event: &Event) -> Group {
         let Some(object) = &event.object_ref else { return Group::Preflight };
         let query = event.request_uri.split_once('?').map_or("", |(_, query)| query);
-        let dry_run = query.split('&').any(|pair| pair == "dryRun=All");
+        let asks = |wanted| query.split('&').any(|pair| pair == wanted);
         match (object.api_group.as_str(), object.resource.as_str()) {
-            _ if dry_run => Group::Preflight,
+            _ if asks("dryRun=All") => Group::Preflight,
+            _ if event.verb == "list" && asks("limit=1") => Group::Canary,
             ("authorization.k8s.io" | "authentication.k8s.io", _) | (_, "") => Group::Preflight,
             ("coordination.k8s.io", "leases") => Group::Lease,
             ("" | "events.k8s.io", "events") => Group::Event,

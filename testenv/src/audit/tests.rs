@@ -87,7 +87,7 @@ fn only_the_user_and_the_window_count() {
 
 #[test]
 fn requests_fall_into_groups() {
-    let cases: [(Line, Group); 10] = [
+    let cases: [(Line, Group); 12] = [
         (LINE, Group::Work),
         (Line { uri: "/x?dryRun=All&fieldManager=y", ..LINE }, Group::Preflight),
         (Line { uri: "/x?fieldManager=dryRun=All", ..LINE }, Group::Work),
@@ -108,6 +108,8 @@ fn requests_fall_into_groups() {
         ),
         (Line { object: r#"{"resource":"secrets","name":"tls"}"#, verb: "get", ..LINE }, Group::Verify),
         (Line { object: SECRETS, verb: "list", ..LINE }, Group::Work),
+        (Line { object: SECRETS, verb: "list", uri: "/x?&limit=1", ..LINE }, Group::Canary),
+        (Line { object: SECRETS, verb: "list", uri: "/x?&limit=10", ..LINE }, Group::Work),
     ];
     for (line, group) in cases {
         let shown = text(&line);

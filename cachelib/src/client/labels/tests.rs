@@ -53,3 +53,12 @@ fn requests_read_like_the_audit_log() {
         assert_eq!(read(&method, uri), expected, "{method} {uri}");
     }
 }
+
+#[test]
+fn a_question_of_the_canary_is_a_list_of_one_object_at_most() {
+    let is_canary = |method: &Method, uri: &str| RequestLabels::of(method, &uri.parse().unwrap()).canary;
+    assert!(is_canary(&Method::GET, "/api/v1/secrets?&limit=1"));
+    assert!(!is_canary(&Method::GET, "/api/v1/secrets?&limit=100"));
+    assert!(!is_canary(&Method::GET, "/api/v1/secrets?watch=true&limit=1"));
+    assert!(!is_canary(&Method::DELETE, "/api/v1/secrets?limit=1"));
+}

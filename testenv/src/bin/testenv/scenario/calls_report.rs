@@ -59,6 +59,7 @@ pub(super) struct Report {
     event_requests: usize,
     preflight_requests: usize,
     verify_reads: usize,
+    canary_requests: usize,
     floor: Floor,
     #[serde(skip)]
     missing: String,
@@ -114,6 +115,7 @@ impl Report {
             event_requests: group(Group::Event),
             preflight_requests: group(Group::Preflight),
             verify_reads: group(Group::Verify),
+            canary_requests: group(Group::Canary),
             floor,
             phases,
             missing: measured.missing,
@@ -174,8 +176,12 @@ impl Report {
         let _ = writeln!(text, "\nopen watches: {}", streams.join(", "));
         let _ = writeln!(
             text,
-            "apart from these: {} lease, {} event, {} preflight requests, {} verify reads",
-            self.lease_requests, self.event_requests, self.preflight_requests, self.verify_reads
+            "apart from these: {} lease, {} event, {} preflight, {} canary requests, {} verify reads",
+            self.lease_requests,
+            self.event_requests,
+            self.preflight_requests,
+            self.canary_requests,
+            self.verify_reads
         );
         let _ = writeln!(text, "writes of the Trustee Deployment: {}", self.trustee_deployment_writes);
         let _ = writeln!(text, "own counter agrees with the audit log: {}", self.own_counter_agrees);
