@@ -86,7 +86,12 @@ pub(crate) fn refusal(code: u16, reason: &str, message: &str) -> Answer {
 
 /// A complete list of one page.
 pub(crate) fn page(version: &str, objects: &[ConfigMap]) -> Answer {
-    let metadata = json!({"resourceVersion": version});
+    page_of(version, objects, None)
+}
+
+/// A page of a list, with the token of the next one.
+pub(crate) fn page_of(version: &str, objects: &[ConfigMap], next: Option<&str>) -> Answer {
+    let metadata = json!({"resourceVersion": version, "continue": next});
     answer(200, &json!({"kind": "ConfigMapList", "apiVersion": "v1", "metadata": metadata, "items": objects}))
 }
 

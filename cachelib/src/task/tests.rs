@@ -7,8 +7,8 @@ use super::*;
 use crate::{
     Builder, Cache, Readiness, Running, Source,
     fixture::{
-        Answer, Requests, broken_watch, colors, ended_watch, event, hung, name, open_watch, page, refusal,
-        scripted, widget,
+        Answer, Requests, broken_watch, colors, ended_watch, event, hung, name, open_watch, page, page_of,
+        refusal, scripted, widget,
     },
 };
 
@@ -175,6 +175,25 @@ async fn a_list_that_hangs_is_given_up_and_started_anew() {
     case.until(|readiness| *readiness == Readiness::Failed(Cause::Deadline)).await;
     case.until(Readiness::is_synced).await;
     assert_eq!(case.paths()[..2], ["list", "list"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn more_than_ten_thousand_objects_in_pages_are_one_list() {
+    const PAGES: usize = 21;
+    let case = start(|path, count| match is_watch(path) {
+        true => open_watch(&[]),
+        false => {
+            let token = (count + 1 < PAGES).then(|| format!("page-{}", count + 1));
+            assert_eq!(path.contains(&format!("continue=page-{count}")), count > 0, "{path}");
+            let name = |number: usize| format!("w-{:05}", count * 500 + number);
+            let objects: Vec<_> = (0..500).map(|number| widget(&name(number), "1", "5", "red")).collect();
+            page_of("10", &objects, token.as_deref())
+        }
+    });
+    case.running.ready().await.unwrap();
+    assert_eq!((case.cache.len(), case.cache.status().lists), (PAGES * 500, 1));
+    case.until_requests(PAGES + 1).await;
+    assert_eq!(case.paths().iter().filter(|path| **path == "list").count(), PAGES);
 }
 
 #[tokio::test(start_paused = true)]
