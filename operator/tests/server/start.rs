@@ -28,7 +28,7 @@ async fn missing_rights_are_listed() {
     let env = Env::bare("norights").await;
     let told = refusal(RunConfig::new(env.ns.user_config("nobody"), env.ns.name())).await;
     assert!(told.contains("rights are missing in namespace") && told.contains("deploy/rbac"), "{told}");
-    assert!(told.contains("list,watch machines.trusted-execution-clusters.io"), "{told}");
+    assert!(told.contains("list,watch,patch machines.trusted-execution-clusters.io"), "{told}");
 }
 
 #[tokio::test]
