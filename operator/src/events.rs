@@ -13,6 +13,7 @@ use trusted_crds::condition::{self, APPROVAL_PROTECTED, APPROVED, INSTALLED, KEY
 use trusted_crds::{names, reason};
 
 use crate::child::Obstacle;
+use crate::lease::pod_name;
 
 /// Events that wait to be sent. Of a thousand keys in conflict at once the conditions tell.
 const WAITING: usize = 256;
@@ -118,8 +119,7 @@ fn news<'a>(
 
 /// The recorder counts up an Event that it sent within the last minutes instead of making another one.
 async fn send(client: Client, mut told: mpsc::Receiver<Told>) {
-    let instance = std::env::var("POD_NAME").ok().filter(|pod| !pod.is_empty());
-    let reporter = Reporter { controller: names::FIELD_MANAGER.to_owned(), instance };
+    let reporter = Reporter { controller: names::FIELD_MANAGER.to_owned(), instance: pod_name() };
     let recorder = Recorder::new(client, reporter);
     while let Some((event, object)) = told.recv().await {
         if let Err(error) = recorder.publish(&event, &object).await {

@@ -39,8 +39,7 @@ pub fn other_finalizers(object: &impl Resource) -> Vec<&str> {
 
 /// The Secret in which the existing operator recorded that it trusts `key`.
 pub fn record_of(caches: &Caches, key: &AttestationKey) -> Option<Arc<SecretMeta>> {
-    let place = cachelib::Key::new(key.namespace().unwrap_or_default(), key.name_any());
-    caches.secrets.get(&place).filter(|secret| is_record_of(secret, key))
+    caches.secrets.find(&key.name_any()).filter(|secret| is_record_of(secret, key))
 }
 
 /// The record of a key, while the existing operator's word on it stands: nothing is bound in its place, and the key
@@ -48,10 +47,8 @@ pub fn record_of(caches: &Caches, key: &AttestationKey) -> Option<Arc<SecretMeta
 pub fn record_in_force(caches: &Caches, key: &AttestationKey) -> Option<Arc<SecretMeta>> {
     let record = record_of(caches, key)?;
     let refused = key.condition(APPROVED).is_some_and(|approved| ENDED.contains(&approved.reason.as_str()));
-    let bound = Subject::of_key(key).binding_secret().is_some_and(|name| {
-        let place = cachelib::Key::new(key.namespace().unwrap_or_default(), name);
-        caches.secrets.get(&place).is_some_and(|secret| is_managed(secret.as_ref()))
-    });
+    let binding = Subject::of_key(key).binding_secret().and_then(|name| caches.secrets.find(&name));
+    let bound = binding.is_some_and(|secret| is_managed(secret.as_ref()));
     (!refused && !bound).then_some(record)
 }
 

@@ -120,11 +120,16 @@ impl Candidate {
     }
 }
 
+/// The pod this runs in, where there is one.
+pub(crate) fn pod_name() -> Option<String> {
+    std::env::var("POD_NAME").ok().filter(|pod| !pod.is_empty())
+}
+
 /// The name of the pod tells a person who holds the lease; outside of a pod it is a random one.
 fn identity() -> String {
-    match std::env::var("POD_NAME") {
-        Ok(pod) if !pod.is_empty() => pod,
-        _ => {
+    match pod_name() {
+        Some(pod) => pod,
+        None => {
             let mut random = [0; 8];
             // Without randomness the process id has to do: two outside of pods on two machines could share it.
             if getrandom::fill(&mut random).is_err() {

@@ -21,6 +21,11 @@ fn id(n: usize) -> String {
     format!("m-{n}")
 }
 
+/// Carries out what a test asks for, a few at once.
+async fn all<F: Future<Output = ()>>(requests: impl Iterator<Item = F>) {
+    stream::iter(requests).buffer_unordered(AT_ONCE).collect::<Vec<()>>().await;
+}
+
 /// Names of the keys that are trusted, by machine; `Err` while one is undecided or a machine has none or two.
 async fn trusted(env: &Env) -> Result<BTreeMap<String, String>, String> {
     let keys = env.api::<AttestationKey>().list(&ListParams::default()).await.unwrap();
@@ -53,7 +58,7 @@ async fn of_rivals_for_a_hundred_machines_one_each_is_trusted_for_good() {
             }
         }
     });
-    stream::iter(creates).buffer_unordered(AT_ONCE).collect::<Vec<()>>().await;
+    all(creates).await;
     let winners = eventually("one trusted key a machine", 2 * TIMEOUT, || trusted(&env)).await;
 
     // The same after another one took over.
@@ -81,7 +86,7 @@ async fn a_namespace_with_a_hundred_machines_goes_within_a_minute() {
             env.key(&machine, Some(&machine)).await;
         }
     });
-    stream::iter(pairs).buffer_unordered(AT_ONCE).collect::<Vec<()>>().await;
+    all(pairs).await;
     eventually("one trusted key a machine", 2 * TIMEOUT, || trusted(&env)).await;
 
     // The operator runs on: it makes nothing anew in a namespace that ends, and keeps nothing from going.
@@ -105,7 +110,7 @@ async fn keys_for_machines_that_nobody_knows_are_not_trusted_and_not_delivered()
         let key = objects::attestation_key(&name, Some(&format!("nobody-{n}")), &objects::public_key());
         async move { drop(env.create(&key).await) }
     });
-    stream::iter(flood).buffer_unordered(AT_ONCE).collect::<Vec<()>>().await;
+    all(flood).await;
     env.machine("honest").await;
     let honest = env.key("honest", Some("honest")).await;
     env.approved("honest", reason::MACHINE_CREATED).await;
