@@ -9,6 +9,7 @@ use clap::{Args, Parser, Subcommand};
 use kube::Config;
 use kube::config::{KubeConfigOptions, Kubeconfig};
 
+use crate::lease;
 use crate::run::{DEFAULT_SYNC_TIMEOUT, RunConfig};
 
 /// Where a pod finds the namespace it runs in.
@@ -46,6 +47,10 @@ pub struct RunArgs {
     /// never. Costs one LIST of one object's metadata each time.
     #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "5m")]
     pub canary_period: Duration,
+    /// How long the lease lives without renewal, in whole seconds, at least 3s: as long as a standby waits where the
+    /// leader ended without giving it back. It is renewed when a third of it is left.
+    #[arg(long, value_name = "DURATION", value_parser = lease_duration, default_value = "60s")]
+    pub lease_duration: Duration,
 }
 
 /// How the API server is reached.
@@ -74,8 +79,9 @@ impl RunArgs {
         let namespace = self.client.namespace(&kube);
         let defaults = RunConfig::new(kube, namespace);
         let canary_period = Some(self.canary_period).filter(|period| !period.is_zero());
-        let (sync_timeout, http_addr) = (self.sync_timeout, self.http_addr);
-        Ok(RunConfig { sync_timeout, canary_period, http_addr, ..defaults })
+        let (sync_timeout, lease_duration, http_addr) =
+            (self.sync_timeout, self.lease_duration, self.http_addr);
+        Ok(RunConfig { sync_timeout, lease_duration, canary_period, http_addr, ..defaults })
     }
 }
 
@@ -115,6 +121,18 @@ fn duration(text: &str) -> Result<Duration, String> {
     Duration::try_from(span).map_err(|_| "a duration cannot be negative".to_owned())
 }
 
+/// The lease counts in seconds, and has to be renewed before it has run out.
+fn lease_duration(text: &str) -> Result<Duration, String> {
+    let duration = duration(text)?;
+    if duration < lease::SHORTEST {
+        return Err(format!("a lease lives for {:?} at least", lease::SHORTEST));
+    }
+    if duration.subsec_nanos() > 0 {
+        return Err("a lease lives for whole seconds".to_owned());
+    }
+    Ok(duration)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,5 +148,17 @@ mod tests {
         assert_eq!(duration("90s"), Ok(Duration::from_secs(90)));
         assert_eq!(duration("2m"), Ok(Duration::from_secs(120)));
         assert!(duration("90").is_err() && duration("-5s").is_err() && duration("").is_err());
+    }
+
+    #[test]
+    fn the_lease_lives_for_whole_seconds_and_at_least_three() {
+        let Command::Run(args) = Cli::parse_from(["trusted-operator", "run"]).command else {
+            panic!("`run` is a command")
+        };
+        assert_eq!(args.lease_duration, lease::DURATION);
+        assert_eq!(lease_duration("3s"), Ok(Duration::from_secs(3)));
+        for bad in ["2s", "0s", "3500ms", "5"] {
+            assert!(lease_duration(bad).is_err(), "{bad}");
+        }
     }
 }

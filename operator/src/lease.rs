@@ -21,6 +21,8 @@ pub use tenure::Tenure;
 pub const LEASE: &str = "trusted-operator";
 /// How long the lease lives without renewal. It is renewed when a third of that is left: every 40 s.
 pub const DURATION: Duration = Duration::from_secs(60);
+/// Shorter than that there is no time to renew it.
+pub const SHORTEST: Duration = Duration::from_secs(3);
 /// How long giving the lease back may take. Longer than that the API server is not there to take it.
 const RELEASE: Duration = Duration::from_secs(5);
 
@@ -38,8 +40,8 @@ pub struct Leadership {
 }
 
 impl Leadership {
-    /// Takes part in the election for `namespace`, for a lease that lives for `duration` (whole seconds, at least 3).
-    /// `tenure` is ours for as long as nobody else can hold the lease.
+    /// Takes part in the election for `namespace`, for a lease that lives for `duration` (whole seconds, at least
+    /// [`SHORTEST`]). `tenure` is ours for as long as nobody else can hold the lease.
     pub async fn join(
         clients: &Clients,
         namespace: &str,
@@ -51,7 +53,7 @@ impl Leadership {
             client: tenure.watched(clients.request.clone(), &identity),
             namespace: namespace.to_owned(),
             identity,
-            seconds: duration.as_secs().max(3),
+            seconds: duration.max(SHORTEST).as_secs(),
         };
         let (held, task) = candidate.stand().await?;
         let leases = Api::namespaced(clients.watch.clone(), namespace);
