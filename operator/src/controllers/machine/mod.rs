@@ -18,7 +18,7 @@ use futures::stream::BoxStream;
 pub use subject::Subject;
 
 use self::apply::{Memory, Pass};
-use self::decide::{BindingStep, Plan};
+use self::decide::Plan;
 use self::observe::Observed;
 use self::protection::Prober;
 use self::situation::ByHand;
@@ -50,15 +50,10 @@ impl MachineController {
     /// Decides; where a person's approval is about to take effect, only after its protection was proved.
     async fn plan(&self, observed: &mut Observed) -> Result<Plan, ReconcileError> {
         let plan = decide::decide(&observed.situation);
-        let (BindingStep::Bind { key, .. } | BindingStep::Replace { key, .. }) = &plan.binding else {
-            return Ok(plan);
-        };
-        if !plan.needs_protection {
-            return Ok(plan);
-        }
+        let Some(key) = plan.prove_on else { return Ok(plan) };
         let fingerprint =
-            observed.situation.keys[*key].key.as_ref().map(ToString::to_string).unwrap_or_default();
-        observed.situation.by_hand = self.prober.prove(&self.ctx, &observed.keys[*key], &fingerprint).await?;
+            observed.situation.keys[key].key.as_ref().map(ToString::to_string).unwrap_or_default();
+        observed.situation.by_hand = self.prober.prove(&self.ctx, &observed.keys[key], &fingerprint).await?;
         Ok(decide::decide(&observed.situation))
     }
 

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use kube::{Resource, ResourceExt};
-use trusted_crds::condition::{APPROVED, KEY_READY};
+use trusted_crds::condition::{APPROVAL_PROTECTED, APPROVED, KEY_READY};
 use trusted_crds::names::{self, BOUND_BY_HAND_ANNOTATION};
-use trusted_crds::{AttestationKey, Fingerprint, HasConditions, Machine, TrustedExecutionCluster};
+use trusted_crds::{AttestationKey, Fingerprint, HasConditions, Machine, TrustedExecutionCluster, reason};
 
 use super::situation::{
     Age, Binding, BindingOwner, ByHand, Cluster, DiskKeyOwner, DiskKeySecret, KeyFacts, MachineFacts,
@@ -14,6 +14,7 @@ use super::situation::{
 };
 use super::subject::{Subject, fingerprint_of};
 use crate::context::{Caches, Context, SecretMeta};
+use crate::facts::Protection;
 use crate::former;
 use crate::owner::{is_managed, is_ours};
 
@@ -58,7 +59,7 @@ pub fn observe(ctx: &Context, subject: &Subject) -> Option<Observed> {
         .chain(binding.iter().filter_map(|binding| binding.fingerprint.clone()))
         .collect();
     let situation = Situation {
-        cluster: cluster.map(|cluster| cluster_facts(&cluster)),
+        cluster: cluster.map(|cluster| cluster_facts(ctx, &cluster)),
         machines: machines.iter().map(|machine| machine_facts(machine)).collect(),
         keys: key_facts,
         elsewhere: elsewhere(caches, subject, &fingerprints),
@@ -95,8 +96,13 @@ fn secret_names(subject: &Subject) -> Vec<String> {
     names
 }
 
-fn cluster_facts(cluster: &TrustedExecutionCluster) -> Cluster {
-    Cluster { policy: cluster.spec.approval_policy(), retention: cluster.spec.retention() }
+fn cluster_facts(ctx: &Context, cluster: &TrustedExecutionCluster) -> Cluster {
+    let told = cluster.condition(APPROVAL_PROTECTED).is_some_and(|told| told.reason != reason::NOT_CHECKED);
+    Cluster {
+        policy: cluster.spec.approval_policy(),
+        retention: cluster.spec.retention(),
+        protection_unknown: !told && ctx.facts.approval_protected() == Protection::NotChecked,
+    }
 }
 
 fn age(object: &impl Resource) -> Age {

@@ -37,6 +37,8 @@ pub struct Cluster {
     pub policy: ApprovalPolicy,
     /// What becomes of a disk key when its Machine goes.
     pub retention: DiskKeyRetention,
+    /// Nobody has found out yet whether approvals by hand are protected.
+    pub protection_unknown: bool,
 }
 
 /// Whether approvals by hand are protected by the admission policy.

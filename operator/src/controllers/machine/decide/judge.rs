@@ -93,7 +93,10 @@ fn judge_unbound(
         Some(_) if [Some(reason::SUPERSEDED), Some(reason::WITHDRAWN)].contains(&key.reason.as_deref()) => {
             Judged::unchanged(Row::Taken)
         }
-        Some(Binding { fingerprint: Some(held), .. }) => Judged::new(Row::Taken, taken(held)),
+        Some(Binding { fingerprint: Some(held), .. }) => {
+            let cut_off = displaced_before(fingerprint, held, situation);
+            Judged::new(Row::Taken, cut_off.unwrap_or_else(|| taken(held)))
+        }
         None if approved => Judged::new(Row::ByHand, by_hand()).wanting(Wants::Bind { by_hand: true }),
         None => judge_without_approval(key, fingerprint, cluster, situation),
     }
@@ -254,6 +257,20 @@ fn taken(held: &Fingerprint) -> Verdict {
          --replace if a person chose the other"
     );
     Verdict::no(reason::CONFLICT, message)
+}
+
+/// Row 7, stopped before this key was told: it was trusted until a person chose the one that is bound now.
+fn displaced_before(fingerprint: &Fingerprint, held: &Fingerprint, situation: &Situation) -> Option<Verdict> {
+    told_before(fingerprint, situation, &[reason::MACHINE_CREATED])?;
+    let chosen = |key: &&KeyFacts| key.key.as_ref() == Ok(held) && key.is_approved_by_hand();
+    situation.keys.iter().find(chosen).map(|chosen| superseded(&chosen.name))
+}
+
+pub(super) fn superseded(chosen: &str) -> Verdict {
+    let message = format!(
+        "a person approved AttestationKey {chosen} for this machine; approve this one by hand to trust it again"
+    );
+    Verdict::no(reason::SUPERSEDED, message)
 }
 
 /// A Secret that is not ours has the name. It refuses nothing: with the Secret the obstacle is gone. What this key was

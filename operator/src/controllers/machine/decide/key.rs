@@ -3,10 +3,8 @@
 //! The trusted key is recorded in one Secret per machine, the binding. First key wins, a key that was refused
 //! once is never trusted again without a person, and a person's denial beats everything.
 
-use trusted_crds::reason;
-
 use super::Verdict;
-use super::judge::judge;
+use super::judge::{judge, superseded};
 use crate::controllers::machine::situation::{BindingOwner, ByHand, KeyFacts, MachineFacts, Situation};
 
 /// The row of the table that decided. Rows keep the numbers they have in the documentation.
@@ -86,7 +84,7 @@ pub struct KeyVerdict {
 pub(super) struct Keys {
     pub(super) verdicts: Vec<KeyVerdict>,
     pub(super) binding: BindingStep,
-    pub(super) needs_protection: bool,
+    pub(super) prove_on: Option<usize>,
 }
 
 /// Verdict on one key, and what it would like to happen to the binding.
@@ -134,16 +132,30 @@ pub(super) fn decide(situation: &Situation) -> Keys {
         }
         None => settle(situation, &mut judged),
     };
-    let by_hand = |step: &BindingStep| {
-        matches!(step, BindingStep::Bind { by_hand: true, .. } | BindingStep::Replace { .. })
-    };
-    let needs_protection = situation.by_hand == ByHand::Unknown && by_hand(&binding);
+    let prove_on = to_be_proved_on(&binding, situation);
     let verdicts = situation.keys.iter().zip(judged).map(|(key, judged)| KeyVerdict {
         owner: ownership(key, judged.row, situation),
         row: judged.row,
         approved: judged.approved,
     });
-    Keys { verdicts: verdicts.collect(), binding, needs_protection }
+    Keys { verdicts: verdicts.collect(), binding, prove_on }
+}
+
+/// The key on which the protection of approvals by hand has to be proved: one whose approval is about to take effect,
+/// or has, where we were stopped before that could be told.
+fn to_be_proved_on(binding: &BindingStep, situation: &Situation) -> Option<usize> {
+    if situation.by_hand != ByHand::Unknown {
+        return None;
+    }
+    match binding {
+        BindingStep::Bind { key, by_hand: true } | BindingStep::Replace { key, .. } => Some(*key),
+        _ if situation.cluster.is_some_and(|cluster| cluster.protection_unknown) => {
+            let binding = situation.binding.as_ref().filter(|binding| binding.by_hand)?;
+            let holds = |key: &KeyFacts| key.key.as_ref().is_ok_and(|key| binding.holds(key));
+            situation.keys.iter().position(|key| key.is_approved_by_hand() && holds(key))
+        }
+        _ => None,
+    }
 }
 
 /// Turns the wishes of all keys into one step. Unbinding comes first, then a person's choice, then age; whoever
@@ -195,11 +207,7 @@ fn supersede(situation: &Situation, judged: &mut [Judged], winner: usize) {
     let held = situation.binding.as_ref().and_then(|binding| binding.fingerprint.as_ref());
     for (key, judged) in situation.keys.iter().zip(judged) {
         if judged.row == Row::Bound && key.key.as_ref().ok() == held {
-            let message = format!(
-                "a person approved AttestationKey {} for this machine; approve this one by hand to trust it again",
-                situation.keys[winner].name
-            );
-            *judged = Judged::new(Row::Displaced, Verdict::no(reason::SUPERSEDED, message));
+            *judged = Judged::new(Row::Displaced, superseded(&situation.keys[winner].name));
         }
     }
 }

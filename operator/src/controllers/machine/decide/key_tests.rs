@@ -244,6 +244,36 @@ fn row_7_waits_while_the_former_choice_is_being_withdrawn() {
 }
 
 #[test]
+fn row_7_stopped_halfway_comes_to_the_same_end() {
+    // The choice is bound, and nothing has been said yet of the key that was bound before.
+    let former = KeyFacts { reason: Some(reason::MACHINE_CREATED.into()), ..key(1) };
+    let mut situation = bound(vec![former, approved(2)], Binding { by_hand: true, ..binding(2) });
+    let plan = decide(&situation);
+    assert_eq!(verdict(&plan, 0), (Row::Taken, Some((false, reason::SUPERSEDED))));
+    assert_eq!(plan.binding, KEEP);
+    // Where no person chose the other, it is a conflict like any other.
+    situation.keys[1].approval = None;
+    situation.binding = Some(binding(2));
+    assert_eq!(verdict(&decide(&situation), 0), (Row::Taken, Some((false, reason::CONFLICT))));
+}
+
+#[test]
+fn protection_is_proved_on_a_key_that_was_bound_before_it_could_be_told() {
+    let mut situation = bound(vec![key(3), approved(1)], Binding { by_hand: true, ..binding(1) });
+    situation.by_hand = ByHand::Unknown;
+    assert_eq!(decide(&situation).prove_on, None, "it has been told");
+    let unknown = situation.cluster.map(|cluster| Cluster { protection_unknown: true, ..cluster });
+    situation.cluster = unknown;
+    assert_eq!(decide(&situation).prove_on, Some(1));
+    situation.by_hand = ByHand::Unprotected;
+    let plan = decide(&situation);
+    assert_eq!((plan.prove_on, &plan.binding), (None, &KEEP), "what is bound stays bound");
+    let nobody_chose = bound(vec![key(1)], binding(1));
+    let nobody_chose = Situation { by_hand: ByHand::Unknown, cluster: unknown, ..nobody_chose };
+    assert_eq!(decide(&nobody_chose).prove_on, None);
+}
+
+#[test]
 fn row_8_a_second_key_is_a_conflict_and_hand_never_displaces_hand() {
     let outcome = Some((false, reason::CONFLICT));
     expect(&bound(vec![key(2), key(1)], binding(1)), Row::Taken, outcome, &KEEP);
@@ -299,10 +329,10 @@ fn rows_7_9_14_wait_for_the_admission_policy() {
     ];
     for situation in cases {
         let unknown = Situation { by_hand: ByHand::Unknown, ..situation.clone() };
-        assert!(decide(&unknown).needs_protection);
+        assert_eq!(decide(&unknown).prove_on, Some(0));
         let unprotected = Situation { by_hand: ByHand::Unprotected, ..situation.clone() };
         expect(&unprotected, Row::NeedsPerson, Some((false, reason::AWAITING_APPROVAL)), &KEEP);
-        assert!(!decide(&situation).needs_protection);
+        assert_eq!(decide(&situation).prove_on, None);
     }
     // A refusal is not washed off by an approval that has no effect.
     let refused = KeyFacts { reason: Some(reason::CONFLICT.into()), ..approved(1) };

@@ -24,8 +24,8 @@ pub struct Plan {
     pub keys: Vec<KeyVerdict>,
     /// One verdict for each Machine that is not being deleted.
     pub machines: Vec<MachineVerdict>,
-    /// The plan lets an approval by hand take effect, so that its protection must be proved first.
-    pub needs_protection: bool,
+    /// The key on which the protection of approvals by hand must be proved before anything is done.
+    pub prove_on: Option<usize>,
 }
 
 /// What a Machine is to be told. A `None` condition stays as it is.
@@ -89,7 +89,7 @@ pub fn decide(situation: &Situation) -> Plan {
         disk_key: disk_key.step,
         keys: keys.verdicts,
         machines,
-        needs_protection: keys.needs_protection,
+        prove_on: keys.prove_on,
     }
 }
 
