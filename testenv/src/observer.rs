@@ -19,11 +19,11 @@ use serde::de::DeserializeOwned;
 use tokio::{sync::watch, task::JoinHandle};
 
 /// Objects by name.
-pub(crate) type Objects<K> = BTreeMap<String, K>;
+pub type Objects<K> = BTreeMap<String, K>;
 
 /// The objects of one kind, kept up to date.
 #[derive(Debug)]
-pub(crate) struct Observer<K> {
+pub struct Observer<K> {
     objects: Arc<Mutex<Objects<K>>>,
     changes: watch::Receiver<u64>,
     task: JoinHandle<()>,
@@ -34,7 +34,7 @@ where
     K: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned + Send + 'static,
 {
     /// Watches; `seen` is called for every state of every object, as it arrives.
-    pub(crate) fn start(api: Api<K>, mut seen: impl FnMut(&K) + Send + 'static) -> Observer<K> {
+    pub fn start(api: Api<K>, mut seen: impl FnMut(&K) + Send + 'static) -> Observer<K> {
         let objects: Arc<Mutex<Objects<K>>> = Arc::default();
         let (changed, changes) = watch::channel(0);
         let shared = Arc::clone(&objects);
@@ -54,12 +54,12 @@ where
     }
 
     /// Looks at the objects as they are now.
-    pub(crate) fn read<T>(&self, look: impl FnOnce(&Objects<K>) -> T) -> T {
+    pub fn read<T>(&self, look: impl FnOnce(&Objects<K>) -> T) -> T {
         look(&self.objects.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Waits for the next change.
-    pub(crate) async fn changed(&mut self) {
+    pub async fn changed(&mut self) {
         let _ = self.changes.changed().await;
     }
 }

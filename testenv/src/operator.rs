@@ -5,19 +5,17 @@
 //! Owns: the process; it ends with the value.
 
 use std::{
-    collections::BTreeMap,
     fs,
     net::SocketAddr,
-    path::Path,
+    path::{Path, PathBuf},
     process::Command,
     time::{Duration, Instant},
 };
 
 use jiff::Timestamp;
 use kube::{Client, Config};
-use testenv::{TestNamespace, poll, process::Process, stores};
 
-use crate::{failure::Failure, metrics};
+use crate::{Error, TestNamespace, faults::FaultProxy, poll, process::Process, stores};
 
 /// How long it may take to become ready, and to stop.
 const READY_TIMEOUT: Duration = Duration::from_secs(120);
@@ -32,52 +30,119 @@ const TICKS: f64 = 100.0;
 /// How many lines of its log are shown when it fails.
 const LOG_LINES: usize = 15;
 
-/// The operator as a process.
-pub(crate) struct Operator {
+/// How an operator is started, as often as it has to be.
+#[derive(Clone)]
+pub struct Launch {
+    program: PathBuf,
+    namespace: String,
+    kubeconfig: PathBuf,
+    log: PathBuf,
+    pod: Option<String>,
+    lease: Option<Duration>,
+    admin: Client,
+}
+
+impl Launch {
+    /// In a namespace, as the ServiceAccount of `deploy/rbac`.
+    ///
+    /// # Errors
+    ///
+    /// When there is no token for it, or the kubeconfig cannot be written.
+    pub async fn prepare(program: &Path, namespace: &TestNamespace) -> Result<Launch, Error> {
+        let control_plane = namespace.control_plane();
+        let token = namespace.try_service_account_token("trusted-operator").await?;
+        let name = format!("{}-trusted-operator", namespace.name());
+        Ok(Launch {
+            program: program.to_owned(),
+            namespace: namespace.name().to_owned(),
+            kubeconfig: control_plane.kubeconfig(&name, &token, namespace.name())?,
+            log: control_plane.logs().join(format!("{name}.log")),
+            pod: None,
+            lease: None,
+            admin: control_plane.admin(),
+        })
+    }
+
+    /// Through a fault proxy.
+    ///
+    /// # Errors
+    ///
+    /// When the kubeconfig for it cannot be written.
+    pub fn through(self, proxy: &FaultProxy) -> Result<Launch, Error> {
+        let kubeconfig = proxy.kubeconfig(&self.kubeconfig)?;
+        Ok(Launch { kubeconfig, ..self })
+    }
+
+    /// As a pod of this name. What is started anew as the same pod, as a container is, has its lease back at once.
+    #[must_use]
+    pub fn pod(self, name: &str) -> Launch {
+        let log = self.log.with_extension(format!("{name}.log"));
+        Launch { pod: Some(name.to_owned()), log, ..self }
+    }
+
+    /// With another duration of the lease, in whole seconds.
+    #[must_use]
+    pub fn lease(self, duration: Duration) -> Launch {
+        Launch { lease: Some(duration), ..self }
+    }
+
+    /// Where the output of all that are started goes.
+    pub fn log(&self) -> &Path {
+        &self.log
+    }
+
+    /// Starts it.
+    ///
+    /// # Errors
+    ///
+    /// When there is no free port, or the program cannot be started.
+    pub fn start(&self) -> Result<Operator, Error> {
+        let http = stores::free_address().map_err(Error::io("a free port on 127.0.0.1"))?;
+        let mut command = Command::new(&self.program);
+        command.args(["run", "--namespace", &self.namespace, "--http-addr", &http.to_string()]);
+        if let Some(lease) = self.lease {
+            command.args(["--lease-duration", &format!("{}s", lease.as_secs())]);
+        }
+        command.arg("--kubeconfig").arg(&self.kubeconfig);
+        if let Some(pod) = &self.pod {
+            command.env("POD_NAME", pod);
+        }
+        let started = Timestamp::now();
+        let spawned = Instant::now();
+        let process = Process::start("trusted-operator", &command, &self.log)?;
+        Ok(Operator { process, http, admin: self.admin.clone(), started, spawned })
+    }
+}
+
+/// The operator as a process. Dropped, it is killed.
+pub struct Operator {
     process: Process,
     http: SocketAddr,
     admin: Client,
     /// When it was started: its requests are those since then.
-    pub(crate) started: Timestamp,
+    pub started: Timestamp,
     spawned: Instant,
 }
 
 /// What a process has used.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Usage {
-    pub(crate) max_rss_bytes: u64,
-    pub(crate) rss_bytes: u64,
-    pub(crate) cpu_seconds: f64,
+pub struct Usage {
+    /// The most memory it ever had.
+    pub max_rss_bytes: u64,
+    /// The memory it has now.
+    pub rss_bytes: u64,
+    /// Processor time.
+    pub cpu_seconds: f64,
 }
 
 impl Operator {
-    /// Starts it in a namespace, as the ServiceAccount of `deploy/rbac`.
-    pub(crate) async fn start(program: &Path, namespace: &TestNamespace) -> Result<Operator, Failure> {
-        let control_plane = namespace.control_plane();
-        let token = namespace.try_service_account_token("trusted-operator").await?;
-        let kubeconfig = control_plane.kubeconfig("trusted-operator", &token, namespace.name())?;
-        let http = stores::free_address().map_err(Failure::io("a free port on 127.0.0.1"))?;
-        let mut command = Command::new(program);
-        command.args([
-            "run",
-            "--namespace",
-            namespace.name(),
-            "--http-addr",
-            &http.to_string(),
-            "--kubeconfig",
-        ]);
-        command.arg(kubeconfig);
-        let log = control_plane.logs().join("trusted-operator.log");
-        let started = Timestamp::now();
-        let spawned = Instant::now();
-        let process = Process::start("trusted-operator", &command, &log)?;
-        Ok(Operator { process, http, admin: control_plane.admin(), started, spawned })
-    }
-
     /// Waits until it says that it is ready; returns how long that took from its start.
-    pub(crate) async fn ready(&mut self) -> Result<Duration, Failure> {
-        let config = self.http_config()?;
-        let client = Client::try_from(config).map_err(Failure::kube("a client for the operator"))?;
+    ///
+    /// # Errors
+    ///
+    /// When it ends, or is not ready within two minutes.
+    pub async fn ready(&mut self) -> Result<Duration, Error> {
+        let client = self.client()?;
         let process = &mut self.process;
         let answer = poll("trusted-operator to be ready", READY_TIMEOUT, || {
             let ended = process.ended();
@@ -97,22 +162,51 @@ impl Operator {
             Err(error) => error.to_string(),
         };
         let log = self.process.log_tail(LOG_LINES);
-        Err(Failure::Unexpected(format!("trusted-operator: {problem}; the end of its log:\n{log}")))
+        Err(Error::Component { component: "trusted-operator".to_owned(), what: problem, log })
     }
 
-    /// Its own request counter.
-    pub(crate) async fn own_counter(&self) -> Result<BTreeMap<metrics::Key, u64>, Failure> {
-        let client =
-            Client::try_from(self.http_config()?).map_err(Failure::kube("a client for the operator"))?;
-        let text = get(&client, "/metrics").await.map_err(Failure::Unexpected)?;
-        Ok(metrics::requests(&text))
+    /// Its metrics, as Prometheus text.
+    ///
+    /// # Errors
+    ///
+    /// When it does not answer.
+    pub async fn metrics(&self) -> Result<String, Error> {
+        let failed = |last| Error::Timeout { what: "the operator's metrics".to_owned(), last };
+        get(&self.client()?, "/metrics").await.map_err(failed)
+    }
+
+    /// Lets it stand still (SIGSTOP), as a process on a machine that is suspended.
+    ///
+    /// # Errors
+    ///
+    /// When `kill` cannot be run.
+    pub fn pause(&self) -> Result<(), Error> {
+        self.process.signal("STOP")
+    }
+
+    /// Lets it go on.
+    ///
+    /// # Errors
+    ///
+    /// When `kill` cannot be run.
+    pub fn resume(&self) -> Result<(), Error> {
+        self.process.signal("CONT")
+    }
+
+    /// Whether it has ended by itself.
+    pub fn has_ended(&mut self) -> bool {
+        self.process.ended().is_some()
     }
 
     /// What it has used so far.
-    pub(crate) fn usage(&self) -> Result<Usage, Failure> {
+    ///
+    /// # Errors
+    ///
+    /// When it has ended.
+    pub fn usage(&self) -> Result<Usage, Error> {
         let read = |file: &str| {
             let path = format!("/proc/{}/{file}", self.process.pid());
-            fs::read_to_string(&path).map_err(Failure::io(path))
+            fs::read_to_string(&path).map_err(Error::io(path))
         };
         let status = read("status")?;
         let bytes = |field: &str| {
@@ -132,24 +226,28 @@ impl Operator {
         })
     }
 
-    /// Waits until its stores equal the API server, asks it to stop, and waits; an operator whose stores do not, or
-    /// that has to be killed, is a failure.
-    pub(crate) async fn stop(self) -> Result<(), Failure> {
+    /// Waits until its stores equal the API server, asks it to stop and waits.
+    ///
+    /// # Errors
+    ///
+    /// When its stores do not, or it had to be killed.
+    pub async fn stop(self) -> Result<(), Error> {
         stores::equal_server(self.http, &self.admin, EQUAL_TIMEOUT).await?;
         let process = self.process;
         let stopped = tokio::task::spawn_blocking(move || process.stop(STOP_TIMEOUT)).await;
         match stopped {
             Ok(true) => Ok(()),
-            _ => Err(Failure::Unexpected(format!(
-                "trusted-operator did not stop within {STOP_TIMEOUT:?} of SIGTERM"
-            ))),
+            _ => Err(Error::Timeout {
+                what: format!("trusted-operator to stop ({STOP_TIMEOUT:?} after SIGTERM)"),
+                last: "it still ran".to_owned(),
+            }),
         }
     }
 
-    fn http_config(&self) -> Result<Config, Failure> {
+    fn client(&self) -> Result<Client, Error> {
         let url = format!("http://{}", self.http);
-        let url = url.parse().map_err(|error| Failure::Unexpected(format!("{url}: {error}")))?;
-        Ok(Config::new(url))
+        let url = url.parse().map_err(|error| Error::Start(format!("{url}: {error}")))?;
+        Client::try_from(Config::new(url)).map_err(Error::kube("a client for the operator"))
     }
 }
 

@@ -112,12 +112,29 @@ impl Process {
         tail(&self.log, lines)
     }
 
+    /// Sends the program a signal, by its name without SIG.
+    pub fn signal(&self, name: &str) -> Result<(), Error> {
+        let sent = Command::new("kill")
+            .arg(format!("-{name}"))
+            .arg(self.pid.to_string())
+            .stderr(Stdio::null())
+            .status();
+        match sent {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) => Err(Error::Command {
+                command: format!("kill -{name}"),
+                output: format!("{status}; {} may have ended", self.name),
+            }),
+            Err(source) => Err(Error::Spawn { program: "kill".to_owned(), source }),
+        }
+    }
+
     /// Asks the program to stop (SIGTERM) and waits for it; kills it after `grace`. True when it stopped by itself.
     pub fn stop(mut self, grace: Duration) -> bool {
-        let asked =
-            Command::new("kill").arg("-TERM").arg(self.pid.to_string()).stderr(Stdio::null()).status();
+        // A program that has ended already cannot be asked, which is as good.
+        let _ = self.signal("TERM");
         let deadline = Instant::now() + grace;
-        while asked.is_ok() && Instant::now() < deadline {
+        while Instant::now() < deadline {
             if self.ended().is_some() {
                 return true;
             }

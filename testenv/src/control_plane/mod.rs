@@ -193,10 +193,15 @@ impl ControlPlane {
     /// cannot be made.
     #[expect(clippy::panic, reason = "a test without its namespace has failed; the panic says why")]
     pub async fn namespace(&'static self, prefix: &str) -> TestNamespace {
-        match TestNamespace::create(self, prefix).await {
+        match self.try_namespace(prefix).await {
             Ok(namespace) => namespace,
             Err(error) => panic!("no namespace for the test: {error}"),
         }
+    }
+
+    /// Like [`ControlPlane::namespace`], with an error instead of a panic.
+    pub async fn try_namespace(&'static self, prefix: &str) -> Result<TestNamespace, Error> {
+        TestNamespace::create(self, prefix).await
     }
 
     /// A namespace for a demo or a measurement: of exactly this name on a control plane of our own; in a cluster of

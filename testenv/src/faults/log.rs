@@ -154,6 +154,10 @@ impl Book {
         Entry { at: self.started.elapsed(), request, call: Arc::clone(call), step }
     }
 
+    pub(super) fn age(&self) -> Duration {
+        self.started.elapsed()
+    }
+
     pub(super) fn snapshot(&self) -> Log {
         self.log.borrow().clone()
     }

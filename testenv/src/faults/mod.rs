@@ -44,6 +44,7 @@ use std::{
     fmt, fs, io,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 use bytes::Bytes;
@@ -140,7 +141,12 @@ impl FaultProxy {
         }
     }
 
-    fn try_start(control_plane: &ControlPlane, seed: u64) -> Result<FaultProxy, Error> {
+    /// Like [`FaultProxy::start_with_seed`], with an error instead of a panic.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot listen.
+    pub fn try_start(control_plane: &ControlPlane, seed: u64) -> Result<FaultProxy, Error> {
         // Requests bring their own tokens, and a failure is the client's to repeat.
         let mut config = control_plane.config_for_token("");
         config.auth_info.token = None;
@@ -215,6 +221,11 @@ impl FaultProxy {
         if let Err(error) = self.server.cut_all(door).await {
             panic!("the fault proxy cannot listen again: {error}");
         }
+    }
+
+    /// How long it has been there: the clock of the log.
+    pub fn age(&self) -> Duration {
+        self.shared.book.age()
     }
 
     /// What has happened so far.

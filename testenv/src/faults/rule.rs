@@ -189,12 +189,16 @@ impl Rule {
         self.core.state.borrow().hits
     }
 
-    /// Waits until it has acted on so many. Panics after 60 s.
+    /// Waits until it has acted on so many, however long that takes.
+    pub async fn acted(&self, times: usize) {
+        // The sender lives as long as this value.
+        let _ = self.core.state.subscribe().wait_for(|state| state.hits >= times).await;
+    }
+
+    /// The same, for at most 60 s; then it panics.
     #[expect(clippy::panic, reason = "a test whose fault did not happen has failed; the panic says so")]
     pub async fn hit(&self, times: usize) {
-        let mut state = self.core.state.subscribe();
-        let hit = tokio::time::timeout(LIMIT, state.wait_for(|state| state.hits >= times)).await;
-        if hit.is_err() {
+        if tokio::time::timeout(LIMIT, self.acted(times)).await.is_err() {
             panic!("a rule acted {} times within {LIMIT:?}, not {times}", self.hits());
         }
     }

@@ -8,10 +8,11 @@ use testenv::{
     ControlPlane, TestNamespace,
     audit::{Requests, Window},
     objects,
+    operator::{Launch, Operator},
 };
 use trusted_crds::TrustedExecutionCluster;
 
-use crate::{failure::Failure, operator::Operator, output, programs::Programs, up};
+use crate::{failure::Failure, output, programs::Programs, up};
 
 /// How long the operator may take to install a cluster.
 const INSTALL_TIMEOUT: Duration = Duration::from_secs(60);
@@ -51,7 +52,7 @@ impl Bench {
 
     /// Starts the operator and waits until it is ready.
     pub(crate) async fn start_operator(&self) -> Result<(Operator, Duration), Failure> {
-        let mut operator = Operator::start(&self.programs.operator, &self.namespace).await?;
+        let mut operator = Launch::prepare(&self.programs.operator, &self.namespace).await?.start()?;
         let ready = operator.ready().await?;
         Ok((operator, ready))
     }

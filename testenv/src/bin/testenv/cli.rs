@@ -10,6 +10,7 @@ use crate::{
     failure::Failure,
     scenario::{
         calls::{self, CallsArgs},
+        faults::{self, FaultsArgs},
         latency::{self, LatencyArgs},
         sync::{self, SyncArgs},
     },
@@ -43,6 +44,8 @@ enum Scenario {
     Latency(LatencyArgs),
     /// Measure a start where everything is in place already.
     Sync(SyncArgs),
+    /// Show that the operator comes to the same end whatever happens to it.
+    Faults(FaultsArgs),
 }
 
 /// Runs what was asked for.
@@ -56,6 +59,7 @@ pub(crate) async fn run(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Scenario(Scenario::Calls(args)) => Box::pin(calls::run(&args)).await,
         Command::Scenario(Scenario::Latency(args)) => Box::pin(latency::run(&args)).await,
         Command::Scenario(Scenario::Sync(args)) => Box::pin(sync::run(&args)).await,
+        Command::Scenario(Scenario::Faults(args)) => Box::pin(faults::run(args)).await,
     }
 }
 

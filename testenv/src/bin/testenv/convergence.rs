@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::{Api, Client};
-use testenv::TestNamespace;
+use testenv::{TestNamespace, observer::Observer};
 use tokio::time::Instant;
 use trusted_crds::{AttestationKey, Delivered, Machine, PublicKey, condition, names::TRUSTEE_DEPLOYMENT};
 
-use crate::{failure::Failure, observer::Observer};
+use crate::failure::Failure;
 
 /// After a change, let those that come with it arrive before looking.
 const PAUSE: Duration = Duration::from_millis(10);

@@ -10,8 +10,6 @@ mod convergence;
 mod demo;
 mod failure;
 mod metrics;
-mod observer;
-mod operator;
 mod output;
 mod pairs;
 mod programs;

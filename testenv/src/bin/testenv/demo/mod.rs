@@ -15,7 +15,7 @@ use std::{
 use clap::Args;
 use kube::{Api, api::ListParams};
 use serde::Serialize;
-use testenv::{audit::Window, poll, progress::Progress};
+use testenv::{audit::Window, operator::Operator, poll, progress::Progress};
 use trusted_crds::{
     AttestationKey, Delivered, KeyState, PublicKey, condition, names::TRUSTEE_DEPLOYMENT, reason,
 };
@@ -24,7 +24,6 @@ use self::{fleet::Fleet, shell::Shell};
 use crate::{
     bench::{Bench, Broken},
     failure::Failure,
-    operator::Operator,
     output, up,
 };
 

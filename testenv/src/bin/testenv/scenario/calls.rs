@@ -7,16 +7,19 @@ use std::{
 
 use clap::Args;
 use jiff::Timestamp;
-use testenv::{audit::Window, progress::Progress, shuffle};
+use testenv::{
+    audit::Window,
+    operator::{Operator, Usage},
+    progress::Progress,
+    shuffle,
+};
 
 use super::calls_report::{Measured, Phase, Report};
 use crate::{
     bench::Bench,
     convergence::Convergence,
     failure::Failure,
-    metrics,
-    operator::{Operator, Usage},
-    output,
+    metrics, output,
     pairs::{self, Created, Pairs},
 };
 
@@ -166,7 +169,7 @@ impl<'a> Run<'a> {
     async fn retire(&self, operator: Operator) -> Result<(Vec<String>, Usage), Failure> {
         let deadline = Instant::now() + AGREE_TIMEOUT;
         let differences = loop {
-            let own = operator.own_counter().await?;
+            let own = metrics::requests(&operator.metrics().await?);
             let audited = metrics::audited(&self.bench.requests(Window::since(operator.started)).await?);
             let differences = metrics::differences(&own, &audited);
             if differences.is_empty() || Instant::now() >= deadline {

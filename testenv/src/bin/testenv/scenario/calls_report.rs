@@ -4,11 +4,14 @@ use std::{collections::BTreeMap, fmt::Write as _};
 
 use jiff::Timestamp;
 use serde::Serialize;
-use testenv::audit::{Group, Requests, Row, Window};
+use testenv::{
+    audit::{Group, Requests, Row, Window},
+    operator::Usage,
+};
 use trusted_crds::names::TRUSTEE_DEPLOYMENT;
 
 use super::{by_verb, in_words};
-use crate::{bench::Broken, operator::Usage};
+use crate::bench::Broken;
 
 /// Writes of a pair that cannot be avoided: disk-key Secret, binding, ownership, and a status for each object.
 const WRITES_PER_PAIR: usize = 5;

@@ -5,6 +5,7 @@
 
 pub(crate) mod calls;
 mod calls_report;
+pub(crate) mod faults;
 pub(crate) mod latency;
 pub(crate) mod sync;
 
