@@ -51,7 +51,12 @@ impl Pass<'_> {
             return Ok(());
         }
         let key = self.ctx.key(self.cluster.metadata.name.as_deref().unwrap_or_default());
-        if !self.ctx.caches.clusters.is_current(&key) {
+        // The cluster of this pass was read before the question, and may be older than the answer.
+        let store = &self.ctx.caches.clusters;
+        let as_read = |held: &TrustedExecutionCluster| {
+            held.metadata.resource_version == self.cluster.metadata.resource_version
+        };
+        if !store.is_current(&key) || !store.get(&key).is_some_and(|held| as_read(&held)) {
             outcome.wait_for_store();
             return Ok(());
         }

@@ -42,6 +42,8 @@ pub fn observe(ctx: &Context, subject: &Subject) -> Option<Observed> {
     if !(secrets_current && machines_current && keys_current) {
         return None;
     }
+    // Read anew, after the question: what was read before it may be older than the answer.
+    let (machines, keys) = objects(ctx, subject);
     let secrets: Vec<_> = names.iter().filter_map(|name| caches.secrets.get(&ctx.key(name))).collect();
     let named = |name: &Option<String>| {
         let name = name.as_deref()?;
