@@ -1,7 +1,5 @@
 //! The operator as a process, with faults between it and the API server: a selection of `cargo scenario faults`.
 
-#![expect(clippy::unwrap_used, reason = "what a test cannot go on without has failed it")]
-
 use std::path::Path;
 
 use testenv::{ControlPlane, plans, shuffle};

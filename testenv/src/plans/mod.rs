@@ -124,8 +124,8 @@ pub async fn selection(
     let options = Options { seed, repeats: 1, seeds: None, jobs: 6, only: None, logs: None };
     let stage = Stage { control_plane, operator, progress: Progress::short("a selection of faults") };
     let course = Course { stage: &stage, options: &options, workload: &workload, clean: &clean };
-    let mut runs = crash_each_write::some(&course, SELECTED).await;
-    runs.extend(stale::late(&course).await);
+    let (mut runs, late) = futures::join!(crash_each_write::some(&course, SELECTED), stale::late(&course));
+    runs.extend(late);
     stage.progress.clear();
     let mut report = Report::new("selection", seed, clean.writes.len(), runs);
     report.seconds = began.elapsed().as_secs_f64();

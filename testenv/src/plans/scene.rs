@@ -151,8 +151,9 @@ impl Scene {
     /// without a uid.
     pub(super) async fn judge(&mut self, clean: &Clean) -> Result<Verdict, Error> {
         let mut verdict = self.settle(clean.end()).await;
-        verdict.note(writes::miscount(&clean.tally, &self.tally().await?));
-        verdict.note(writes::unguarded_delete(&writes::sent(&self.proxy.log())));
+        let sent = writes::sent(&self.proxy.log());
+        verdict.note(writes::miscount(&clean.tally, &self.tally().await?, &writes::unanswered(&sent)));
+        verdict.note(writes::unguarded_delete(&sent));
         Ok(verdict)
     }
 
