@@ -58,6 +58,12 @@ impl Delivered {
         self.key_files.contains(&key_file(fingerprint))
     }
 
+    /// The attestation keys that the template mounts as trusted.
+    pub fn keys(&self) -> impl Iterator<Item = Fingerprint> {
+        let hex = self.key_files.iter().filter_map(|file| file.strip_suffix(KEY_FILE_SUFFIX));
+        hex.filter_map(|hex| format!("sha256:{hex}").parse().ok())
+    }
+
     /// Whether the template mounts the disk key of the machine `id`.
     pub fn has_disk_key(&self, id: &str) -> bool {
         self.disk_key_paths.contains(&disk_key_path(id))

@@ -102,6 +102,17 @@ impl WriteError {
         }
     }
 
+    /// A write that was not sent, since it would rest on an object that is being deleted.
+    pub(crate) fn leaving<K: Resource<DynamicType = ()>>(verb: &'static str, name: &str) -> Self {
+        WriteError {
+            verb,
+            kind: K::kind(&()).into_owned(),
+            name: name.to_owned(),
+            message: "it is being deleted".to_owned(),
+            class: Class::Conflict,
+        }
+    }
+
     /// A dry run that was refused for want of rights.
     pub(crate) fn refused<K: Resource<DynamicType = ()>>(name: &str, refusal: Status) -> Self {
         Self::of::<K>("dry-run patch", name, &kube::Error::Api(refusal.boxed()))

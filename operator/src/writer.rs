@@ -187,15 +187,21 @@ impl Writer {
 
     /// Deletes an object, if it still is the one meant and the stores say so that surely are not behind.
     pub async fn delete<K: Written>(&self, target: Target<'_>) -> Result<(), WriteError> {
+        if let Some(store) = K::behind(&self.caches) {
+            return Err(WriteError::behind::<K>("delete", target.name, &store));
+        }
+        self.delete_as_told::<K>(target).await
+    }
+
+    /// Deletes an object because a person said so, if it still is the one meant. That word holds, however old the stores
+    /// are.
+    pub async fn delete_as_told<K: Written>(&self, target: Target<'_>) -> Result<(), WriteError> {
         let preconditions = Preconditions {
             uid: Some(target.uid.to_owned()),
             resource_version: target.resource_version.map(str::to_owned),
         };
         let params = DeleteParams::default().preconditions(preconditions);
         self.may_write::<K>("delete", target.name)?;
-        if let Some(store) = K::behind(&self.caches) {
-            return Err(WriteError::behind::<K>("delete", target.name, &store));
-        }
         match self.api::<K>().delete(target.name, &params).await {
             Ok(_) => {}
             Err(kube::Error::Api(status)) if status.is_not_found() => {}
@@ -224,6 +230,19 @@ impl Writer {
             Ok(_) => Ok(Ok(())),
             Err(kube::Error::Api(status)) if status.is_forbidden() => Ok(Err(status)),
             Err(error) => Err(WriteError::of::<K>("dry-run patch", target.name, &error)),
+        }
+    }
+
+    /// Asks the API server whether an object still is the one that the store shows and is to stay, without changing
+    /// anything. Whoever is made an owner is asked for so, since garbage collection takes what belongs to nobody.
+    pub async fn confirm<K: Written>(&self, object: &K) -> Result<(), WriteError> {
+        let (verb, target) = ("confirm", Target::any_version(object));
+        let params = PatchParams { dry_run: true, ..PatchParams::default() };
+        let body = guarded(json!({}), target);
+        match self.api::<K>().patch(target.name, &params, &Patch::Merge(&body)).await {
+            Ok(found) if found.meta().deletion_timestamp.is_none() => Ok(()),
+            Ok(_) => Err(WriteError::leaving::<K>(verb, target.name)),
+            Err(error) => Err(WriteError::of::<K>(verb, target.name, &error)),
         }
     }
 

@@ -6,37 +6,16 @@ use kube::ResourceExt;
 use kube::api::PostParams;
 use serde_json::json;
 use testenv::eventually;
-use testenv::faults::{FaultProxy, Match};
+use testenv::faults::Match;
 use trusted_crds::names::{REGISTER_SERVER, TRUSTEE_DEPLOYMENT};
-use trusted_crds::{AttestationKey, Decision, Delivered, Machine, condition, names, reason};
+use trusted_crds::{ApprovalPolicy, AttestationKey, Decision, Delivered, Machine, condition, names, reason};
 
-use crate::support::{CLUSTER, Env, TIMEOUT, fingerprint};
-
-/// A namespace with a cluster, whose operator reaches the API server through a proxy.
-async fn behind_proxy(prefix: &str) -> (Env, FaultProxy) {
-    let mut env = Env::bare(prefix).await;
-    let proxy = FaultProxy::start(env.ns.control_plane());
-    let config = proxy.config(&env.ns.operator_config().await);
-    env.start_operator_as(config);
-    env.create(&testenv::objects::cluster(CLUSTER)).await;
-    env.condition::<trusted_crds::TrustedExecutionCluster>(CLUSTER, "Installed", "True").await;
-    (env, proxy)
-}
+use crate::support::{Env, TIMEOUT, fingerprint};
 
 impl Env {
-    /// Waits until `/readyz` or `/metrics` says this.
-    async fn told(&self, path: &str, what: &str) -> String {
-        eventually(&format!("{path} to say {what}"), TIMEOUT, || async {
-            let text = self.operator().ask(path).await.ok_or("no answer")?;
-            if text.contains(what) { Ok(text) } else { Err("something else") }
-        })
-        .await
-    }
-
     /// Waits until this controller has held something back.
     async fn held_back(&self, controller: &str) {
-        let series = format!(r#"reconciles_total{{controller="{controller}",result="behind"}}"#);
-        self.told("/metrics", &series).await;
+        self.reconciled(controller, "behind").await;
     }
 
     async fn delivers(&self, key: &AttestationKey) -> bool {
@@ -48,18 +27,22 @@ impl Env {
 #[tokio::test]
 async fn a_binding_and_its_delivery_stay_while_the_secrets_are_not_known() {
     testenv::needs!(SimulatedNodes);
-    let (env, proxy) = behind_proxy("behind").await;
+    let (env, proxy) = Env::behind_proxy("behind", ApprovalPolicy::Manual).await;
     env.machine("m").await;
+    env.machine("leaving").await;
     let key = env.key("k", Some("m")).await;
+    env.approved("k", reason::AWAITING_APPROVAL).await;
+    env.decide(&key, Some(Decision::Approved)).await;
     env.delivered(&[&key]).await;
 
     let cut = proxy.on(Match::watch("secrets")).cut();
     let told = env.told("/readyz", "secrets: stale since").await;
     assert!(told.contains("unreachable"), "{told}");
-    env.decide(&key, Some(Decision::Denied)).await;
+    env.decide(&key, None).await;
     // That takes nothing away, and is guarded by the version of the key.
-    env.approved("k", reason::DENIED).await;
+    env.approved("k", reason::WITHDRAWN).await;
     env.held_back("machine").await;
+    env.delete::<Machine>("leaving").await;
     env.held_back("trustee").await;
     assert!(env.secret(&names::binding_secret("m")).await.is_some() && env.delivers(&key).await);
     assert_eq!(proxy.log().count("delete", "secrets"), 0);
@@ -76,8 +59,29 @@ async fn a_binding_and_its_delivery_stay_while_the_secrets_are_not_known() {
 }
 
 #[tokio::test]
+async fn a_denial_counts_however_old_the_stores_are() {
+    testenv::needs!(SimulatedNodes);
+    let (env, proxy) = Env::behind_proxy("denial", ApprovalPolicy::Automatic).await;
+    env.machine("m").await;
+    let key = env.key("k", Some("m")).await;
+    env.delivered(&[&key]).await;
+
+    let cut = proxy.on(Match::watch("secrets")).cut();
+    env.told("/readyz", "secrets: stale since").await;
+    env.decide(&key, Some(Decision::Denied)).await;
+    env.delivered(&[]).await;
+    env.approved("k", reason::DENIED).await;
+    env.gone::<Secret>(&names::binding_secret("m")).await;
+    let told = env.operator().ask("/readyz").await.unwrap();
+    assert!(told.contains("secrets: stale since"), "{told}");
+
+    cut.lift();
+    env.finish().await;
+}
+
+#[tokio::test]
 async fn a_child_is_not_replaced_while_the_cluster_is_not_known() {
-    let (env, proxy) = behind_proxy("behindchild").await;
+    let (env, proxy) = Env::behind_proxy("behindchild", ApprovalPolicy::Automatic).await;
     let cut = proxy.on(Match::watch("trustedexecutionclusters")).cut();
     env.told("/readyz", "trustedexecutionclusters.trusted-execution-clusters.io: stale since").await;
 

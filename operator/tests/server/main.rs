@@ -17,6 +17,7 @@ mod machine_by_hand;
 mod machine_disk_key;
 mod machine_traffic;
 mod migration;
+mod owners;
 mod start;
 mod stores;
 mod support;

@@ -11,6 +11,7 @@ use kube::{Client, Resource, ResourceExt};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
+use testenv::faults::FaultProxy;
 use testenv::{ControlPlane, TestNamespace, eventually, objects, stores};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -102,11 +103,25 @@ impl Env {
     /// A namespace with an operator and an installed cluster of this policy.
     pub async fn with_policy(prefix: &str, policy: ApprovalPolicy) -> Env {
         let env = Env::without_cluster(prefix).await;
+        env.install(policy).await;
+        env
+    }
+
+    /// The same, whose operator reaches the API server through a proxy.
+    pub async fn behind_proxy(prefix: &str, policy: ApprovalPolicy) -> (Env, FaultProxy) {
+        let mut env = Env::bare(prefix).await;
+        let proxy = FaultProxy::start(env.ns.control_plane());
+        let config = proxy.config(&env.ns.operator_config().await);
+        env.start_operator_as(config);
+        env.install(policy).await;
+        (env, proxy)
+    }
+
+    async fn install(&self, policy: ApprovalPolicy) {
         let mut cluster = objects::cluster(CLUSTER);
         cluster.spec.attestation_key_approval = Some(policy);
-        env.create(&cluster).await;
-        env.condition::<TrustedExecutionCluster>(CLUSTER, "Installed", "True").await;
-        env
+        self.create(&cluster).await;
+        self.condition::<TrustedExecutionCluster>(CLUSTER, "Installed", "True").await;
     }
 
     pub async fn new(prefix: &str) -> Env {
@@ -236,6 +251,21 @@ impl Env {
             api.get_opt(name).await.unwrap().is_none().then_some(())
         })
         .await;
+    }
+
+    /// Waits until `/readyz` or `/metrics` says this.
+    pub async fn told(&self, path: &str, what: &str) -> String {
+        eventually(&format!("{path} to say {what}"), TIMEOUT, || async {
+            let text = self.operator().ask(path).await.ok_or("no answer")?;
+            if text.contains(what) { Ok(text) } else { Err("something else") }
+        })
+        .await
+    }
+
+    /// Waits until a pass of this controller has ended so.
+    pub async fn reconciled(&self, controller: &str, result: &str) {
+        let series = format!(r#"reconciles_total{{controller="{controller}",result="{result}"}}"#);
+        self.told("/metrics", &series).await;
     }
 
     pub async fn secret(&self, name: &str) -> Option<Secret> {

@@ -1,20 +1,21 @@
 //! Carries a plan out: the only writes of the machine controller, in the order in which each may rest on the one
 //! before. What is refused because the world moved is left to the next pass.
 
+mod disk_key;
+
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use k8s_openapi::api::core::v1::Secret;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use k8s_openapi::jiff::Timestamp;
 use kube::ResourceExt;
 use parking_lot::Mutex;
 use trusted_crds::condition::APPROVED;
-use trusted_crds::{AttestationKey, Fingerprint, Machine, names, reason};
+use trusted_crds::{AttestationKey, Fingerprint, HasConditions, Machine};
 
+use self::disk_key::{DiskKey, unsettle_disk_key};
 use super::claims::Claims;
-use super::decide::{BindingStep, DiskKeyStep, KeyVerdict, MachineVerdict, Ownership, Plan};
+use super::decide::{BindingStep, KeyVerdict, MachineVerdict, Ownership, Plan};
 use super::observe::Observed;
 use super::subject::Subject;
 use super::{build, decide, status};
@@ -23,7 +24,7 @@ use crate::error::{Class, ReconcileError};
 use crate::former;
 use crate::owner::{is_managed, owner_reference};
 use crate::queue::Next;
-use crate::writer::{Created, Target};
+use crate::writer::{Created, Target, Written};
 
 /// How long a status in which something waits is held back: usually the other half follows, and one write does.
 const HOLD_WAITING: Duration = Duration::from_secs(5);
@@ -47,15 +48,6 @@ pub struct Memory {
     pub claims: Claims,
     /// Uids of Secrets that were seen to hold a disk key of the existing operator, so that each is read once.
     verified: Mutex<HashSet<String>>,
-}
-
-/// What came of the step for a disk key.
-enum DiskKey {
-    AsPlanned,
-    /// One was made, where the plan was to use what is there.
-    MadeInstead,
-    /// Another writer was faster, or it cannot be made yet.
-    Unsettled,
 }
 
 /// The first failure of a pass. One write that fails does not hold up the others.
@@ -96,13 +88,20 @@ impl Pass<'_> {
             next = Next::After(LOST_RACE);
         }
         let held_back = self.quiet_for < HOLD_WAITING && self.is_waiting(&plan);
-        for (index, verdict) in plan.keys.iter().enumerate().filter(|(index, _)| !told.contains(index)) {
+        let untold = plan.keys.iter().enumerate().filter(|(index, _)| !told.contains(index));
+        let (given, others): (Vec<_>, Vec<_>) =
+            untold.partition(|(_, verdict)| matches!(verdict.owner, Ownership::Machine(_)));
+        for (index, verdict) in others {
             failure.note(self.apply_key(index, verdict, held_back).await);
         }
+        let mut written = HashSet::new();
         if !held_back {
-            self.apply_machines(&plan, &mut failure).await;
+            written = self.apply_machines(&plan, &mut failure).await;
         } else if next == Next::Wait {
             next = Next::After(HOLD_WAITING - self.quiet_for);
+        }
+        for (index, verdict) in given {
+            failure.note(self.give_key(index, verdict, held_back, &written).await);
         }
         self.retire_records(&mut failure).await;
         failure.0.map_or(Ok(next), Err)
@@ -160,73 +159,14 @@ impl Pass<'_> {
         }) || plan.keys.iter().any(|key| key.approved.as_ref().is_some_and(decide::Verdict::is_waiting))
     }
 
-    async fn apply_disk_key(&self, step: &DiskKeyStep) -> Result<DiskKey, ReconcileError> {
-        let done = match step {
-            DiskKeyStep::Nothing => true,
-            DiskKeyStep::Create { machine_uid } => self.create_disk_key(machine_uid).await?,
-            DiskKeyStep::Own { secret, machine_uid } => {
-                self.own_disk_key(secret, machine_uid.as_deref()).await?
-            }
-            DiskKeyStep::Verify { secret, machine_uid } => {
-                if !self.holds_disk_key(secret).await? {
-                    let made = self.observed.situation.cluster.is_some()
-                        && self.create_disk_key(machine_uid).await?;
-                    return Ok(if made { DiskKey::MadeInstead } else { DiskKey::Unsettled });
-                }
-                true
-            }
-        };
-        Ok(if done { DiskKey::AsPlanned } else { DiskKey::Unsettled })
-    }
-
-    /// What the existing operator left was no disk key.
-    fn tell_made_instead(&self, plan: &mut Plan) {
-        let id = self.observed.situation.machine_id.as_deref().unwrap_or_default();
-        let verdict = decide::created(&names::disk_key_secret(id));
-        for machine in plan.machines.iter_mut().filter(|machine| is_adopted(machine)) {
-            machine.key_ready = Some(verdict.clone());
-        }
-    }
-
-    /// Whether a Secret of the existing operator holds a disk key. Each is read once.
-    async fn holds_disk_key(&self, name: &str) -> Result<bool, ReconcileError> {
-        let Some(uid) = self.secret(name).and_then(|secret| secret.uid()) else { return Ok(false) };
-        if self.memory.verified.lock().contains(&uid) {
-            return Ok(true);
-        }
-        let held = self.ctx.writer.get::<Secret>(name).await?;
-        let same = held.filter(|held| held.metadata.uid.as_ref() == Some(&uid));
-        let entry = same.and_then(|held| held.data?.remove(names::DISK_KEY_ENTRY));
-        let holds = entry.is_some_and(|entry| !entry.0.is_empty());
-        if holds {
-            self.memory.verified.lock().insert(uid);
-        }
-        Ok(holds)
-    }
-
-    async fn create_disk_key(&self, machine_uid: &str) -> Result<bool, ReconcileError> {
-        let Some(machine) = self.machine(machine_uid) else { return Ok(false) };
-        let mut random = [0; 32];
-        getrandom::fill(&mut random).map_err(|error| ReconcileError::Random(error.to_string()))?;
-        let retention = self.observed.situation.cluster.map(|cluster| cluster.retention).unwrap_or_default();
-        let owned = retention == trusted_crds::DiskKeyRetention::Delete;
-        let secret = build::disk_key(machine, &random, owned);
-        let created = self.ctx.writer.create(&secret).await?;
-        if matches!(created, Created::New(_)) {
-            tracing::info!(machine = machine.name_any(), secret = secret.name_any(), "disk key created");
-        }
-        Ok(matches!(created, Created::New(_)))
-    }
-
-    async fn own_disk_key(&self, secret: &str, machine_uid: Option<&str>) -> Result<bool, ReconcileError> {
-        let machine = machine_uid.and_then(|uid| self.machine(uid));
-        let owners: Vec<_> = machine.map(|machine| owner_reference(&**machine)).into_iter().collect();
-        self.set_owners(secret, &owners).await
-    }
-
-    async fn set_owners(&self, secret: &str, owners: &[OwnerReference]) -> Result<bool, ReconcileError> {
+    /// Makes `owner`, or nobody, the only owner of a Secret that is there already.
+    async fn set_owner<K: Written>(&self, secret: &str, owner: Option<&K>) -> Result<bool, ReconcileError> {
         let Some(held) = self.secret(secret) else { return Ok(false) };
-        let patch = build::managed_ownership_patch(owners);
+        if let Some(owner) = owner {
+            self.ctx.writer.confirm(owner).await?;
+        }
+        let owners: Vec<_> = owner.map(owner_reference).into_iter().collect();
+        let patch = build::managed_ownership_patch(&owners);
         self.ctx.writer.merge_patch::<SecretMeta>(Target::exactly(&**held), patch).await?;
         tracing::info!(secret, owners = owners.len(), "owner of a Secret changed");
         Ok(true)
@@ -242,15 +182,20 @@ impl Pass<'_> {
                 self.bind(*key, true).await
             }
             BindingStep::Adopt { secret, key } => {
-                let owner = owner_reference(&*self.observed.keys[*key]);
-                self.set_owners(secret, &[owner]).await
+                self.set_owner(secret, Some(&*self.observed.keys[*key])).await
             }
         }
     }
 
     async fn unbind(&self, secret: &str, uid: &str) -> Result<(), ReconcileError> {
         let target = Target { name: secret, uid, resource_version: None };
-        self.ctx.writer.delete::<SecretMeta>(target).await?;
+        let situation = &self.observed.situation;
+        let bound = situation.binding.as_ref().and_then(|binding| binding.fingerprint.as_ref());
+        if bound.is_some_and(|key| situation.denied.contains(key)) {
+            self.ctx.writer.delete_as_told::<SecretMeta>(target).await?;
+        } else {
+            self.ctx.writer.delete::<SecretMeta>(target).await?;
+        }
         tracing::info!(secret, "key is no longer trusted here");
         Ok(())
     }
@@ -266,6 +211,10 @@ impl Pass<'_> {
         // Looked at again under the claim: another machine may have bound the key since it was observed.
         if self.is_bound_elsewhere(fingerprint, &name) {
             return Ok(false);
+        }
+        if is_true(&**key, APPROVED) {
+            // It was bound and is no longer: maybe the binding went with the key.
+            self.ctx.writer.confirm(&**key).await?;
         }
         let binding = build::binding(&name, key, &public_key, by_hand);
         let Created::New(_) = self.ctx.writer.create(&binding).await? else { return Ok(false) };
@@ -319,17 +268,45 @@ impl Pass<'_> {
         Ok(())
     }
 
-    async fn apply_machines(&self, plan: &Plan, failure: &mut Failure) {
-        for verdict in &plan.machines {
-            let machine = self.observed.machines.iter().find(|machine| machine.name_any() == verdict.machine);
-            if let Some(machine) = machine {
-                failure.note(self.apply_machine(machine, verdict).await);
-            }
+    /// Gives a key to its Machine. Garbage collection takes what belongs to a Machine that is gone, so one whose status
+    /// was not just `written` is asked for first.
+    async fn give_key(
+        &self,
+        index: usize,
+        verdict: &KeyVerdict,
+        held_back: bool,
+        written: &HashSet<String>,
+    ) -> Result<(), ReconcileError> {
+        if let Ownership::Machine(uid) = &verdict.owner
+            && !written.contains(uid)
+            && let Some(machine) = self.machine(uid)
+        {
+            self.ctx.writer.confirm(&**machine).await?;
         }
+        self.apply_key(index, verdict, held_back).await
     }
 
-    async fn apply_machine(&self, machine: &Machine, verdict: &MachineVerdict) -> Result<(), ReconcileError> {
-        let Some(status) = status::of_machine(machine, verdict, Timestamp::now()) else { return Ok(()) };
+    /// Returns the uids of the Machines whose status was written: those surely exist.
+    async fn apply_machines(&self, plan: &Plan, failure: &mut Failure) -> HashSet<String> {
+        let mut written = HashSet::new();
+        for verdict in &plan.machines {
+            let machine = self.observed.machines.iter().find(|machine| machine.name_any() == verdict.machine);
+            if let Some(machine) = machine
+                && failure.note(self.apply_machine(machine, verdict).await) == Some(true)
+            {
+                written.extend(machine.uid());
+            }
+        }
+        written
+    }
+
+    /// Whether there was something to write.
+    async fn apply_machine(
+        &self,
+        machine: &Machine,
+        verdict: &MachineVerdict,
+    ) -> Result<bool, ReconcileError> {
+        let Some(status) = status::of_machine(machine, verdict, Timestamp::now()) else { return Ok(false) };
         self.ctx.writer.apply_status(machine, &status).await?;
         tracing::info!(
             machine = verdict.machine,
@@ -337,7 +314,7 @@ impl Pass<'_> {
             bound = verdict.bound.as_ref().map(|v| v.reason),
             "machine decided"
         );
-        Ok(())
+        Ok(true)
     }
 
     fn secret(&self, name: &str) -> Option<&Arc<SecretMeta>> {
@@ -347,6 +324,10 @@ impl Pass<'_> {
     fn machine(&self, uid: &str) -> Option<&Arc<Machine>> {
         self.observed.machines.iter().find(|machine| machine.uid().as_deref() == Some(uid))
     }
+}
+
+fn is_true(object: &impl HasConditions, type_: &str) -> bool {
+    object.condition(type_).is_some_and(|condition| condition.status == "True")
 }
 
 /// Takes back what the plan says of a key that was not bound after all.
@@ -361,17 +342,4 @@ fn unsettle_binding(plan: &mut Plan) {
             machine.bound = None;
         }
     }
-}
-
-/// Takes back what the plan says of a disk key that was not made or owned after all.
-fn unsettle_disk_key(plan: &mut Plan) {
-    for machine in &mut plan.machines {
-        if machine.key_ready.as_ref().is_some_and(|ready| ready.status) {
-            machine.key_ready = None;
-        }
-    }
-}
-
-fn is_adopted(machine: &MachineVerdict) -> bool {
-    machine.key_ready.as_ref().is_some_and(|ready| ready.reason == reason::KEY_ADOPTED)
 }

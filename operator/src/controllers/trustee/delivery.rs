@@ -2,6 +2,8 @@
 //!
 //! Nothing else knows how keys get to Trustee, so that another way to deliver them is another [`render`].
 
+use std::collections::HashSet;
+
 use k8s_openapi::api::core::v1::{
     KeyToPath, ProjectedVolumeSource, SecretProjection, Volume, VolumeMount, VolumeProjection,
 };
@@ -41,10 +43,10 @@ impl Wanted {
         kept.count() < delivered.disk_keys()
     }
 
-    /// Whether an attestation key that is delivered would no longer be.
-    pub fn drops_attestation_keys(&self, delivered: &Delivered) -> bool {
-        let kept = self.attestation_keys.iter().filter(|source| delivered.has_key(&source.as_));
-        kept.count() < delivered.attestation_keys()
+    /// The attestation keys that are delivered and would no longer be.
+    pub fn dropped_attestation_keys(&self, delivered: &Delivered) -> Vec<Fingerprint> {
+        let kept: HashSet<_> = self.attestation_keys.iter().map(|source| &source.as_).collect();
+        delivered.keys().filter(|key| !kept.contains(key)).collect()
     }
 }
 

@@ -19,10 +19,16 @@ pub fn wanted(ctx: &Context) -> Wanted {
     Wanted { disk_keys: disk_keys(ctx), attestation_keys: attestation_keys(ctx) }
 }
 
-/// The store, if any, on whose word something would be dropped that is delivered, and which may be behind.
+/// The store, if any, on whose word something would be dropped that is delivered, and which may be behind. A denial that
+/// was seen is the word of a person, and counts however old the store is.
 pub fn doubtful(ctx: &Context, delivered: &Delivered, wanted: &Wanted) -> Option<String> {
     let caches = &ctx.caches;
-    let (disk_keys, keys) = (wanted.drops_disk_keys(delivered), wanted.drops_attestation_keys(delivered));
+    let disk_keys = wanted.drops_disk_keys(delivered);
+    let is_denied = |key: &Fingerprint| {
+        let bearers = caches.keys_by_fingerprint.get(key.as_str());
+        bearers.iter().any(|bearer| bearer.is_denied(key))
+    };
+    let keys = wanted.dropped_attestation_keys(delivered).iter().any(|key| !is_denied(key));
     let secrets = (disk_keys || keys).then(|| behind(&caches.secrets)).flatten();
     let machines = || disk_keys.then(|| behind(&caches.machines)).flatten();
     let bearers = || keys.then(|| behind(&caches.attestation_keys)).flatten();

@@ -66,14 +66,15 @@ fn what_is_dropped_is_told_by_kind_and_what_is_added_is_not() {
         Delivered::read(&serde_json::from_value(json!({"metadata": {}, "spec": spec})).unwrap())
     };
     let drops = |wanted: &Wanted, held: &Delivered| {
-        (wanted.drops_disk_keys(held), wanted.drops_attestation_keys(held))
+        (wanted.drops_disk_keys(held), wanted.dropped_attestation_keys(held))
     };
     let (mut fewer, mut other) = (wanted(), wanted());
     fewer.disk_keys.pop();
     other.attestation_keys[0].as_ = fingerprint('2');
-    assert_eq!(drops(&wanted(), &held(&wanted())), (false, false));
-    assert_eq!(drops(&wanted(), &held(&Wanted::default())), (false, false), "all are new");
-    assert_eq!(drops(&wanted(), &held(&fewer)), (false, false));
-    assert_eq!(drops(&fewer, &held(&wanted())), (true, false));
-    assert_eq!(drops(&other, &held(&wanted())), (false, true), "as many as before");
+    assert_eq!(drops(&wanted(), &held(&wanted())), (false, vec![]));
+    assert_eq!(drops(&wanted(), &held(&Wanted::default())), (false, vec![]), "all are new");
+    assert_eq!(drops(&wanted(), &held(&fewer)), (false, vec![]));
+    assert_eq!(drops(&fewer, &held(&wanted())), (true, vec![]));
+    let dropped = wanted().attestation_keys[0].as_.clone();
+    assert_eq!(drops(&other, &held(&wanted())), (false, vec![dropped]), "as many as before");
 }
