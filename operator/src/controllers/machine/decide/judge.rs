@@ -172,10 +172,22 @@ fn refused_before(key: &KeyFacts, fingerprint: &Fingerprint, situation: &Situati
     if situation.machine_id.is_none() && reason != reason::WITHDRAWN {
         return None;
     }
-    if refused.name == key.name {
-        return Some(Judged::unchanged(Row::RefusedBefore));
-    }
-    let message = format!("the same key was refused as AttestationKey {}", refused.name);
+    // What a decision was refused for is said anew when the decision is gone: it is no longer true, and whoever took the
+    // decision back waits for an answer.
+    let message = match reason {
+        _ if refused.name != key.name => {
+            format!("the same key was refused as AttestationKey {}", refused.name)
+        }
+        reason::DENIED => {
+            "a person denied this key and took that back; it stays refused until a person approves it"
+                .to_owned()
+        }
+        reason::APPROVAL_MISMATCH => {
+            "an approval of another key was taken back; this one stays refused until a person approves it"
+                .to_owned()
+        }
+        _ => return Some(Judged::unchanged(Row::RefusedBefore)),
+    };
     Some(Judged::new(Row::RefusedBefore, Verdict::no(reason, message)))
 }
 

@@ -151,10 +151,17 @@ fn row_5_nothing_is_decided_without_a_served_cluster() {
 
 #[test]
 fn row_5_does_not_make_a_refusal_forgotten() {
-    for so_far in [reason::CONFLICT, reason::SUPERSEDED, reason::DENIED, reason::WITHDRAWN] {
+    let told_anew = Some((false, reason::DENIED));
+    let refusals = [
+        (reason::CONFLICT, None),
+        (reason::SUPERSEDED, None),
+        (reason::WITHDRAWN, None),
+        (reason::DENIED, told_anew),
+    ];
+    for (so_far, outcome) in refusals {
         let mut situation = with(vec![refused(1, so_far)]);
         situation.cluster = None;
-        expect(&situation, Row::RefusedBefore, None, &KEEP);
+        expect(&situation, Row::RefusedBefore, outcome, &KEEP);
     }
     let mut situation = with(vec![refused(1, reason::MANUALLY_APPROVED)]);
     situation.cluster = None;
@@ -387,10 +394,12 @@ fn row_11_policy_manual_needs_a_person() {
 
 #[test]
 fn row_12_a_refused_key_is_never_trusted_again_by_itself() {
-    for so_far in
-        [reason::CONFLICT, reason::SUPERSEDED, reason::DENIED, reason::WITHDRAWN, reason::APPROVAL_MISMATCH]
-    {
+    for so_far in [reason::CONFLICT, reason::SUPERSEDED, reason::WITHDRAWN] {
         expect(&with(vec![refused(1, so_far)]), Row::RefusedBefore, None, &KEEP);
+    }
+    // Of a decision that is gone its words are not true any more.
+    for so_far in [reason::DENIED, reason::APPROVAL_MISMATCH] {
+        expect(&with(vec![refused(1, so_far)]), Row::RefusedBefore, Some((false, so_far)), &KEEP);
     }
     // Nor does it help to register it once more under another name.
     let renamed = KeyFacts { name: "renamed".into(), ..key(1) };
