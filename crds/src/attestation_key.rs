@@ -117,8 +117,8 @@ pub struct AttestationKeySpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uuid: Option<String>,
 
-    /// What a person decided about this key. `kubectl trusted approve-ak` writes an approval; a denial is written here by
-    /// hand, and removing this field takes the decision back. A change needs the verb approve on this AttestationKey.
+    /// What a person decided about this key: `kubectl trusted approve-ak` writes an approval, `deny-ak` a denial, and
+    /// `revoke-ak` takes either back. A change needs the verb approve on this AttestationKey.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<Approval>,
 }

@@ -2,8 +2,8 @@
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::commands::approve_ak::ApproveArgs;
 use crate::commands::audit_api_calls::AuditApiCallsArgs;
+use crate::commands::decide::{ApproveArgs, DenyArgs, RevokeArgs};
 use crate::commands::status::StatusArgs;
 use crate::connect::ConnectionArgs;
 use crate::exit;
@@ -50,6 +50,10 @@ pub(crate) enum Command {
     Status(StatusArgs),
     /// Trust attestation keys by hand, and wait until machines can attest with them
     ApproveAk(ApproveArgs),
+    /// Refuse attestation keys for good, under any name, and wait until Trustee has them no more
+    DenyAk(DenyArgs),
+    /// Take back what was decided by hand about attestation keys
+    RevokeAk(RevokeArgs),
     /// Count API requests, and compare before and after
     AuditApiCalls(AuditApiCallsArgs),
 }

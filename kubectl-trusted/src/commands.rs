@@ -1,5 +1,5 @@
 //! One module per verb: from arguments to data, from data to a document.
 
-pub(crate) mod approve_ak;
 pub(crate) mod audit_api_calls;
+pub(crate) mod decide;
 pub(crate) mod status;

@@ -18,6 +18,7 @@ mod exit;
 mod interrupt;
 mod next;
 mod output;
+mod selector;
 mod session;
 
 use std::process::ExitCode;
@@ -73,7 +74,9 @@ async fn ended(session: &mut Session, command: Command) -> Exit {
 async fn run(session: &mut Session, command: Command) -> Result<Exit> {
     match command {
         Command::Status(args) => Box::pin(commands::status::run(session, &args)).await,
-        Command::ApproveAk(args) => Box::pin(commands::approve_ak::run(session, args)).await,
+        Command::ApproveAk(args) => Box::pin(commands::decide::run(session, args.into())).await,
+        Command::DenyAk(args) => Box::pin(commands::decide::run(session, args.into())).await,
+        Command::RevokeAk(args) => Box::pin(commands::decide::run(session, args.into())).await,
         Command::AuditApiCalls(args) => Box::pin(commands::audit_api_calls::run(session, args)).await,
     }
 }

@@ -2,11 +2,10 @@
 //!
 //! Owns where flags go in a command. Which flags were given is known to `connect`.
 
-/// The command with these flags: at its end, and in a command within it. Other text stays as it is; of a text that ends
+/// The command with these flags at its end. Other text stays as it is; of a text that ends
 /// in a command (`check with: kubectl ...`) the command gets them.
 pub(crate) fn repeat(text: &mut String, flags: &str) {
     if !flags.is_empty() && (text.starts_with("kubectl ") || text.contains(": kubectl ")) {
-        *text = text.replace("$(kubectl auth whoami", &format!("$(kubectl auth whoami{flags}"));
         text.push_str(flags);
     }
 }
@@ -35,10 +34,6 @@ mod tests {
         assert_eq!(repeated("kubectl get pods"), "kubectl get pods --as bob");
         assert_eq!(repeated("check with: kubectl auth can-i x"), "check with: kubectl auth can-i x --as bob");
         assert_eq!(repeated("install the CRDs"), "install the CRDs");
-        assert_eq!(
-            repeated("kubectl x '$(kubectl auth whoami -o y)'"),
-            "kubectl x '$(kubectl auth whoami --as bob -o y)' --as bob"
-        );
     }
 
     #[test]

@@ -136,11 +136,6 @@ fn ways_out(context: &Context<'_, '_>, key: &AttestationKey, finding: Finding) -
     let Subject { name, namespace, .. } = &finding.object;
     let replace = if chosen_by_hand { " --replace" } else { "" };
     let trust = format!("kubectl trusted approve-ak {name} -n {namespace}{replace}");
-    // The admission policy wants the name of whoever decides.
-    let refuse = format!(
-        "kubectl patch attestationkey {name} -n {namespace} --type merge -p \
-         '{{\"spec\":{{\"approval\":{{\"decision\":\"Denied\",\"fingerprint\":\"{fingerprint}\",\
-         \"by\":\"'$(kubectl auth whoami -o jsonpath={{.status.userInfo.username}})'\"}}}}}}'"
-    );
+    let refuse = format!("kubectl trusted deny-ak {name} -n {namespace}");
     finding.choice("To refuse it for good", refuse).choice("To trust it instead", trust)
 }

@@ -1,6 +1,5 @@
 //! `approve-ak` on staged objects; the test plays the operator where one is needed.
 
-use std::process::Stdio;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -9,73 +8,13 @@ use kube::Api;
 use kube::api::{DeleteParams, Patch, PatchParams};
 use serde_json::json;
 use testenv::audit::Window;
-use testenv::{ControlPlane, TestNamespace, eventually, objects};
+use testenv::{ControlPlane, eventually, objects};
 use tokio::io::{AsyncBufReadExt, BufReader};
-use tokio::process::Child;
-use trusted_crds::{Approval, AttestationKey, Decision, Fingerprint};
+use trusted_crds::{AttestationKey, Decision};
 
-use crate::run::{Plugin, Ran};
-use crate::stage::Stage;
+use crate::run::Ran;
+use crate::scene::{Scene, item};
 use crate::terminal::Terminal;
-
-/// A namespace in which somebody with the Role of approvers decides.
-struct Scene {
-    namespace: TestNamespace,
-    stage: Stage,
-    approver: Plugin,
-}
-
-impl Scene {
-    async fn new(prefix: &str) -> Scene {
-        let namespace = ControlPlane::shared().await.namespace(prefix).await;
-        let (stage, approver) = (Stage::of(&namespace), Plugin::as_user(&namespace, "approver"));
-        Scene { namespace, stage, approver }
-    }
-
-    /// With one key `k` that names the machine `node`.
-    async fn with_key(prefix: &str) -> (Scene, Fingerprint) {
-        let scene = Scene::new(prefix).await;
-        let key = scene.stage.key("k", Some("node")).await;
-        (scene, key)
-    }
-
-    fn user(&self, user: &str) -> Plugin {
-        Plugin::as_user(&self.namespace, user)
-    }
-
-    /// Approves without being asked and without waiting.
-    async fn approve(&self, arguments: &[&str]) -> Ran {
-        self.approver.run(&[&["approve-ak", "-y", "--no-wait", "-o", "json"], arguments].concat()).await
-    }
-
-    /// Approves `k` and follows the effect, in a process of its own.
-    fn follow(&self) -> Child {
-        self.approver
-            .command()
-            .args(["approve-ak", "k", "-y", "-o", "json", "--timeout", "60s"])
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap()
-    }
-
-    async fn decision(&self, name: &str) -> Option<Approval> {
-        self.stage.api::<AttestationKey>().get(name).await.unwrap().spec.approval
-    }
-
-    async fn approval_of_k(&self) {
-        eventually("the approval", Duration::from_secs(10), || self.decision("k")).await;
-    }
-}
-
-/// The one item of a result.
-fn item(ran: &Ran) -> serde_json::Value {
-    let document = ran.json();
-    assert_eq!(document["kind"], "ApprovalResult");
-    assert_eq!(document["items"].as_array().unwrap().len(), 1, "{document}");
-    document["items"][0].clone()
-}
 
 #[tokio::test]
 async fn an_approval_names_the_key_the_person_and_the_reason() {
@@ -344,8 +283,8 @@ async fn the_effect_is_followed_until_trustee_has_the_key() {
     testenv::needs!(SimulatedNodes);
     let (scene, key) = Scene::with_key("follow").await;
     scene.stage.trustee(&[], &[]).await;
-    let child = scene.follow();
-    scene.approval_of_k().await;
+    let child = scene.follow("approve-ak");
+    scene.decision_about_k().await;
     scene.stage.approved("k", "True", "ManuallyApproved", "").await;
     scene.stage.trustee(&[&key], &[]).await;
     let ran = Ran::of(child.wait_with_output().await.unwrap()).exits(0);
@@ -360,8 +299,8 @@ async fn a_decision_against_it_ends_the_wait() {
     let (scene, _) = Scene::with_key("against").await;
     // What the operator said of the key before it was approved is not an answer to the approval.
     scene.stage.approved("k", "False", "Conflict", "before").await;
-    let child = scene.follow();
-    scene.approval_of_k().await;
+    let child = scene.follow("approve-ak");
+    scene.decision_about_k().await;
     scene.stage.approved("k", "False", "Conflict", "bound to another machine").await;
     let item = item(&Ran::of(child.wait_with_output().await.unwrap()).exits(1));
     assert_eq!((&item["result"], &item["reason"]), (&json!("approved"), &json!("Conflict")));
@@ -436,7 +375,7 @@ async fn a_status_written_while_the_question_stands_does_not_matter() {
 #[tokio::test]
 async fn ctrl_c_tells_how_far_it_came() {
     let (scene, _) = Scene::with_key("interrupt").await;
-    let mut child = scene.follow();
+    let mut child = scene.follow("approve-ak");
     let process = child.id().unwrap().to_string();
     let mut course = BufReader::new(child.stderr.take().unwrap()).lines();
     while course.next_line().await.unwrap().expect("the wait begins") != "k: recorded" {}

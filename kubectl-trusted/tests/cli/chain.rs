@@ -85,5 +85,25 @@ async fn from_a_waiting_key_to_a_served_machine() {
     assert_eq!(ran.json()["items"][0]["stage"], "delivered");
     let replaced = verdict(&approver, "Healthy").await;
     assert_eq!(replaced["machines"][0]["boundKey"], "other");
+
+    trust_is_taken_away_and_given_again(&approver).await;
     operator.stop().await;
+}
+
+/// The operator acts on a denial, on taking it back, and on taking back an approval.
+async fn trust_is_taken_away_and_given_again(approver: &Plugin) {
+    let decide = async |arguments: &[&str]| {
+        let ran =
+            approver.run(&[arguments, &["-y", "-o", "json", "--timeout", "60s"]].concat()).await.exits(0);
+        let item = ran.json()["items"][0].clone();
+        let text = |field: &str| item[field].as_str().unwrap_or_default().to_owned();
+        [text("result"), text("stage"), text("reason")]
+    };
+    assert_eq!(decide(&["deny-ak", "other"]).await, ["denied", "undelivered", "Denied"]);
+    let document = approver.run(&["status", "-o", "json"]).await.json();
+    assert_eq!(document["machines"][0]["delivered"], false, "{document}");
+    // Taking the denial back makes nobody trusted.
+    assert_eq!(decide(&["revoke-ak", "other"]).await[..2], ["revoked", "undelivered"]);
+    assert_eq!(decide(&["approve-ak", "other"]).await, ["approved", "delivered", "ManuallyApproved"]);
+    assert_eq!(decide(&["revoke-ak", "other"]).await, ["revoked", "undelivered", "Withdrawn"]);
 }

@@ -10,8 +10,11 @@
 mod approve_ak;
 mod audit_api_calls;
 mod chain;
+mod deny_ak;
 mod plugin;
 mod run;
+mod scene;
+mod select;
 mod stage;
 mod status;
 mod terminal;

@@ -48,12 +48,21 @@ async fn help_names_it_as_kubectl_does_and_touches_no_cluster() {
     );
 }
 
+const VERBS: [&str; 8] = [
+    "",
+    "status",
+    "approve-ak",
+    "deny-ak",
+    "revoke-ak",
+    "audit-api-calls",
+    "audit-api-calls snapshot",
+    "audit-api-calls diff",
+];
+
 /// What is pasted from a help text has to work: no line is broken but by a backslash.
 #[tokio::test]
 async fn help_fits_the_screen_and_its_examples_can_be_pasted() {
-    for verb in
-        ["", "status", "approve-ak", "audit-api-calls", "audit-api-calls snapshot", "audit-api-calls diff"]
-    {
+    for verb in VERBS {
         for flag in ["--help", "-h"] {
             let mut command = command();
             command.env("COLUMNS", "80").args(verb.split(' ').filter(|word| !word.is_empty())).arg(flag);
@@ -75,7 +84,7 @@ async fn help_fits_the_screen_and_its_examples_can_be_pasted() {
 #[tokio::test]
 async fn only_status_offers_all_namespaces() {
     assert!(bare(&["status", "--help"]).await.exits(0).stdout.contains("-A, --all-namespaces"));
-    for verb in ["approve-ak", "audit-api-calls"] {
+    for verb in ["approve-ak", "deny-ak", "revoke-ak", "audit-api-calls"] {
         let help = bare(&[verb, "--help"]).await.exits(0).stdout;
         assert!(!help.contains("--all-namespaces"), "{help}");
     }
@@ -100,6 +109,8 @@ async fn the_samples_are_accepted() {
     }
 }
 
+const ZEROS: &str = "sha256:0000000000000000000000000000000000000000000000000000000000000000";
+
 #[tokio::test]
 async fn what_cannot_be_understood_is_a_usage_error() {
     for arguments in [
@@ -112,6 +123,15 @@ async fn what_cannot_be_understood_is_a_usage_error() {
         &[],
         &["approve-ak"],
         &["approve-ak", "k", "--expect-fingerprint", "12:34"],
+        &["approve-ak", "--all", "-y"],
+        &["approve-ak", "k", "-l", "a=b", "-y"],
+        &["approve-ak", "k", "--pending", "-y"],
+        &["approve-ak", "-l", "a b", "-y"],
+        &["deny-ak"],
+        &["deny-ak", "k", "l", "-y", "--expect-fingerprint", ZEROS],
+        &["deny-ak", "k", "--replace"],
+        &["revoke-ak", "--all", "--pending"],
+        &["revoke-ak", "k", "--reason", "x"],
         &["audit-api-calls", "snapshot", "--max", "lists=0"],
     ] {
         let ran = bare(arguments).await.exits(2);

@@ -8,7 +8,7 @@ use serde_json::json;
 use testenv::audit::Window;
 use testenv::{ControlPlane, TestNamespace, eventually, objects};
 
-use crate::run::{Plugin, Ran};
+use crate::run::Plugin;
 use crate::stage::{Stage, settled};
 use crate::terminal::Terminal;
 
@@ -323,12 +323,9 @@ async fn a_refused_key_can_be_refused_for_good() {
     let approver = Plugin::as_user(&namespace, "approver");
     let screen = approver.run(&["status"]).await.exits(3).stdout;
     let command =
-        screen.lines().find_map(|line| line.trim().strip_prefix("To refuse it for good: ")).unwrap();
-    let kubectl = ControlPlane::shared().await.kubectl();
-    let path = format!("{}:/usr/bin:/bin", kubectl.parent().unwrap().display());
-    let mut shell = tokio::process::Command::new("sh");
-    shell.args(["-c", command]).env("PATH", path).env("KUBECONFIG", &approver.kubeconfig);
-    Ran::of(shell.output().await.unwrap()).exits(0);
+        screen.lines().find_map(|line| line.trim().strip_prefix("To refuse it for good: kubectl trusted "));
+    let words: Vec<&str> = command.unwrap().split(' ').chain(["-y", "--no-wait"]).collect();
+    approver.run(&words).await.exits(0);
     let key = stage.api::<trusted_crds::AttestationKey>().get("ak-2").await.unwrap();
     let approval = key.spec.approval.unwrap();
     assert_eq!(

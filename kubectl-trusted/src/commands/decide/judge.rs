@@ -1,11 +1,15 @@
-//! Whether a key may be approved; a pure function of what was seen and of the flags.
+//! Whether a decision about a key may be written; a pure function of what was seen and of the flags.
 //!
 //! Owns the rules and the words of a refusal. The API server and the operator check again what matters.
+
+mod against;
 
 use jiff::Timestamp;
 use trusted_crds::{Approval, Decision, Fingerprint, KeyError, PublicKey};
 
-/// A key and everything a person should know before trusting it.
+use super::action::Action;
+
+/// A key and everything a person should know before deciding about it.
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate {
     pub(crate) name: String,
@@ -60,17 +64,22 @@ impl Candidate {
         self.approval.as_ref().is_some_and(|approval| approval.decision == decision)
     }
 
-    /// Whether a person has approved exactly this key.
-    pub(crate) fn is_approved_by_hand(&self) -> bool {
+    /// Whether a person has decided so about exactly this key.
+    fn is_decided_for_this_key(&self, decision: Decision) -> bool {
         let fingerprint = self.fingerprint().map(ToString::to_string);
-        self.is_decided(Decision::Approved)
+        self.is_decided(decision)
             && self.approval.as_ref().map(|approval| &approval.fingerprint) == fingerprint.as_ref()
+    }
+
+    pub(crate) fn is_trusted(&self) -> bool {
+        self.verdict.as_ref().is_some_and(|(is_trusted, ..)| *is_trusted)
     }
 }
 
 /// The flags the decision rests on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules<'a> {
+    pub(crate) action: Action,
     pub(crate) expected: Option<&'a Fingerprint>,
     pub(crate) replace: bool,
     pub(crate) override_denial: bool,
@@ -118,27 +127,54 @@ impl Refusal {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Plan {
     /// These former keys, approved by hand, are denied before.
-    Approve {
+    Write {
         deny_first: Vec<String>,
     },
-    Unchanged,
+    Unchanged(Unchanged),
     Refuse(Refusal),
 }
 
+/// Why nothing is to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unchanged {
+    AlreadyApproved,
+    AlreadyDenied,
+    NoDecision,
+}
+
+type Check = fn(&Candidate, &Rules<'_>) -> Option<Refusal>;
+
 pub(crate) fn judge(candidate: &Candidate, rules: &Rules<'_>) -> Plan {
-    let checks: [fn(&Candidate, &Rules<'_>) -> Option<Refusal>; 3] = [leaving, unusable, unexpected];
-    if let Some(refusal) = checks.iter().find_map(|check| check(candidate, rules)) {
+    let (first, unchanged, then): (&[Check], _, &[Check]) = match rules.action {
+        Action::Approve => (
+            &[leaving, unusable, unexpected, ambiguous],
+            candidate.is_decided_for_this_key(Decision::Approved).then_some(Unchanged::AlreadyApproved),
+            &[denied, denied_elsewhere, bound_elsewhere, bound_by_hand],
+        ),
+        Action::Deny => (
+            &[leaving, unusable, unexpected],
+            candidate.is_decided_for_this_key(Decision::Denied).then_some(Unchanged::AlreadyDenied),
+            &[against::trusted_elsewhere],
+        ),
+        Action::Revoke => (
+            &[leaving, unexpected, against::not_by_hand],
+            candidate.approval.is_none().then_some(Unchanged::NoDecision),
+            &[],
+        ),
+    };
+    let refusal = |checks: &[Check]| checks.iter().find_map(|check| check(candidate, rules));
+    if let Some(refusal) = refusal(first) {
         return Plan::Refuse(refusal);
     }
-    if candidate.is_approved_by_hand() {
-        return Plan::Unchanged;
+    if let Some(unchanged) = unchanged {
+        return Plan::Unchanged(unchanged);
     }
-    let checks: [fn(&Candidate, &Rules<'_>) -> Option<Refusal>; 4] =
-        [denied, denied_elsewhere, bound_elsewhere, bound_by_hand];
-    if let Some(refusal) = checks.iter().find_map(|check| check(candidate, rules)) {
+    if let Some(refusal) = refusal(then) {
         return Plan::Refuse(refusal);
     }
-    Plan::Approve { deny_first: by_hand(candidate).map(|rival| rival.name.clone()).collect() }
+    let is_replacing = rules.action == Action::Approve;
+    let former = by_hand(candidate).filter(|_| is_replacing);
+    Plan::Write { deny_first: former.map(|rival| rival.name.clone()).collect() }
 }
 
 fn leaving(candidate: &Candidate, _: &Rules<'_>) -> Option<Refusal> {
@@ -150,7 +186,7 @@ fn unusable(candidate: &Candidate, _: &Rules<'_>) -> Option<Refusal> {
     let error = candidate.key.as_ref().err()?;
     let reason = if *error == KeyError::PrivateKey { "PrivateKey" } else { "InvalidKey" };
     let delete = format!("kubectl delete attestationkey {} -n {}", candidate.name, candidate.namespace);
-    Some(Refusal::new(reason, format!("spec.publicKey cannot be trusted: {error}")).next(delete))
+    Some(Refusal::new(reason, format!("spec.publicKey is no key to decide about: {error}")).next(delete))
 }
 
 fn unexpected(candidate: &Candidate, rules: &Rules<'_>) -> Option<Refusal> {
@@ -162,6 +198,27 @@ fn unexpected(candidate: &Candidate, rules: &Rules<'_>) -> Option<Refusal> {
     })
 }
 
+/// One machine has one key: which of several that are named it shall be, nobody has said.
+fn ambiguous(candidate: &Candidate, rules: &Rules<'_>) -> Option<Refusal> {
+    let rivals: Vec<_> = candidate
+        .rivals
+        .iter()
+        .filter(|rival| rules.named.contains(&rival.name))
+        .map(|rival| rival.name.as_str())
+        .collect();
+    if rivals.is_empty() {
+        return None;
+    }
+    let message = format!(
+        "{} was to be approved too, for the same machine, and a machine has one key: approve the one that is right by \
+         its name",
+        rivals.join(", ")
+    );
+    let next =
+        format!("kubectl trusted approve-ak {} -n {} --dry-run=client", candidate.name, candidate.namespace);
+    Some(Refusal::new("Ambiguous", message).next(next))
+}
+
 fn denied(candidate: &Candidate, rules: &Rules<'_>) -> Option<Refusal> {
     if rules.override_denial || !candidate.is_decided(Decision::Denied) {
         return None;
@@ -170,7 +227,7 @@ fn denied(candidate: &Candidate, rules: &Rules<'_>) -> Option<Refusal> {
     let by = approval.and_then(|approval| approval.by.as_deref()).unwrap_or("somebody");
     let why = approval.and_then(|approval| approval.reason.as_deref()).map(|why| format!(" ({why})"));
     let message = format!("{by} denied this key{}", why.unwrap_or_default());
-    Some(Refusal::new("Denied", message).next(again(candidate, rules, "--override-denial")))
+    Some(Refusal::new("Denied", message).next(more(candidate, rules, "--override-denial")))
 }
 
 /// A denial holds for the key under any name, so approving one object alone would have no effect.
@@ -220,16 +277,20 @@ fn bound_by_hand(candidate: &Candidate, rules: &Rules<'_>) -> Option<Refusal> {
         "a person approved another key of this machine, AttestationKey {}; it has to be denied first",
         rival.name
     );
-    Some(Refusal::new("BoundByHand", message).next(again(candidate, rules, "--replace")))
+    Some(Refusal::new("BoundByHand", message).next(more(candidate, rules, "--replace")))
 }
 
-/// The same command with the flag it lacks, if any.
-pub(crate) fn again(candidate: &Candidate, rules: &Rules<'_>, flag: &str) -> String {
+/// The same approval with the flag it lacks.
+fn more(candidate: &Candidate, rules: &Rules<'_>, flag: &str) -> String {
     let given = [(rules.replace, "--replace"), (rules.override_denial, "--override-denial")];
-    let given = given.into_iter().filter(|(is_given, _)| *is_given).map(|(_, flag)| flag);
-    let flags = given.chain([flag]).filter(|flag| !flag.is_empty());
-    let flags: String = flags.map(|flag| format!(" {flag}")).collect();
-    format!("kubectl trusted approve-ak {} -n {}{flags}", candidate.name, candidate.namespace)
+    format!("{} {flag}", command(candidate, rules.action, &given))
+}
+
+/// The command that decides about this key alone, with those of the flags that were given.
+pub(crate) fn command(candidate: &Candidate, action: Action, given: &[(bool, &str)]) -> String {
+    let given = given.iter().filter(|(is_given, _)| *is_given);
+    let flags: String = given.map(|(_, flag)| format!(" {flag}")).collect();
+    format!("kubectl trusted {} {} -n {}{flags}", action.verb(), candidate.name, candidate.namespace)
 }
 
 #[cfg(test)]

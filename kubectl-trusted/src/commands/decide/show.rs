@@ -5,19 +5,27 @@
 use jiff::Timestamp;
 use trusted_crds::Decision;
 
+use super::action::Action;
 use super::judge::{Candidate, MachineMatch, Other, Plan};
 use crate::output::text::{Span, Text, Tone};
 use crate::output::time;
 
-pub(crate) fn candidate(candidate: &Candidate, plan: &Plan) -> Text {
+pub(crate) fn candidate(candidate: &Candidate, plan: &Plan, action: Action) -> Text {
     let mut text = Text::default();
     text.line([
         Span::new("AttestationKey ", Tone::Plain),
         Span::new(format!("{}/{}", candidate.namespace, candidate.name), Tone::Strong),
     ]);
     text.facts(facts(candidate));
-    if let Plan::Approve { deny_first } = plan {
-        consequences(&mut text, candidate, deny_first);
+    if let Plan::Write { deny_first } = plan {
+        let consequences = match action {
+            Action::Approve => of_approval(candidate, deny_first),
+            Action::Deny => of_denial(candidate),
+            Action::Revoke => of_revocation(candidate),
+        };
+        for consequence in consequences {
+            text.paragraph(2, [Span::new("Note:", Tone::Warn), consequence.into()]);
+        }
     }
     text.blank();
     text
@@ -93,23 +101,72 @@ fn other(other: &Other) -> Span {
     Span::new(format!("{}, {state}, {key}", other.name), tone)
 }
 
-/// What changes beyond this key.
-fn consequences(text: &mut Text, candidate: &Candidate, deny_first: &[String]) {
-    let mut say = |words: String| text.paragraph(2, [Span::new("Note:", Tone::Warn), words.into()]);
+/// What an approval changes beyond this key.
+fn of_approval(candidate: &Candidate, deny_first: &[String]) -> Vec<String> {
+    let mut notes = Vec::new();
     for former in deny_first {
-        say(format!(
+        notes.push(format!(
             "{former}, approved by hand for this machine, will be denied, under any name, until a person says otherwise."
         ));
     }
     for rival in candidate.rivals.iter().filter(|rival| rival.is_trusted && !deny_first.contains(&rival.name))
     {
-        say(format!("{} is trusted for this machine now and will not be any more.", rival.name));
+        notes.push(format!("{} is trusted for this machine now and will not be any more.", rival.name));
     }
     match candidate.machine {
-        MachineMatch::Missing => say("no Machine has this id: the approval waits for it.".to_owned()),
+        MachineMatch::Missing => {
+            notes.push("no Machine has this id: the approval waits for it.".to_owned());
+        }
         MachineMatch::NotNamed => {
-            say("the key names no machine: it is trusted for whatever machine holds it.".to_owned());
+            notes.push("the key names no machine: it is trusted for whatever machine holds it.".to_owned());
         }
         MachineMatch::NotVisible | MachineMatch::Found { .. } => {}
     }
+    notes
+}
+
+fn of_denial(candidate: &Candidate) -> Vec<String> {
+    let mut notes = end_of_trust(candidate);
+    for namesake in &candidate.namesakes {
+        notes.push(format!("{} is the same key and is denied with it.", namesake.name));
+    }
+    notes
+}
+
+fn of_revocation(candidate: &Candidate) -> Vec<String> {
+    let Some(approval) = &candidate.approval else { return Vec::new() };
+    match approval.decision {
+        Decision::Approved => {
+            let mut notes = end_of_trust(candidate);
+            notes
+                .push("without the approval the key is refused until a person approves it again.".to_owned());
+            notes
+        }
+        Decision::Denied => {
+            let elsewhere: Vec<_> = candidate
+                .namesakes
+                .iter()
+                .filter(|namesake| namesake.decision == Some(Decision::Denied))
+                .map(|namesake| namesake.name.as_str())
+                .collect();
+            vec![match elsewhere.as_slice() {
+                [] => "the key stays refused until a person approves it.".to_owned(),
+                names => format!("the key stays denied, as {}.", names.join(", ")),
+            }]
+        }
+    }
+}
+
+/// A denial or a revocation of a key that is in use.
+fn end_of_trust(candidate: &Candidate) -> Vec<String> {
+    if !candidate.is_trusted() {
+        return Vec::new();
+    }
+    let machine = match &candidate.uuid {
+        Some(uuid) => format!("machine {uuid}"),
+        None => "a machine that holds it".to_owned(),
+    };
+    vec![format!(
+        "the key is trusted now: {machine} gets no disk key when it attests next, such as at its next boot."
+    )]
 }

@@ -1,4 +1,4 @@
-//! What is known about the keys to approve: the keys of the namespace, its machines, its Trustee. One LIST each.
+//! What is known about the keys to decide about: the keys of the namespace, its machines, its Trustee. One LIST each.
 //!
 //! Owns the way from objects to a `Candidate`. Machines and Trustee may be out of sight; the keys may not.
 
@@ -11,6 +11,7 @@ use trusted_crds::condition::{self, APPROVED};
 use trusted_crds::names::{MANAGED_BY, MANAGED_BY_LABEL, TRUSTEE_DEPLOYMENT};
 use trusted_crds::{AttestationKey, Decision, Machine, PublicKey};
 
+use super::action::Action;
 use super::judge::{Candidate, MachineMatch, Other};
 use super::stage::{self, Delivery, Stage};
 use crate::connect::{Connection, Listed};
@@ -57,6 +58,10 @@ fn visible<K: Cached>(listed: &Listed<'_>, cache: &Cache<K>) -> Result<Option<Ve
 }
 
 impl Surroundings {
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &AttestationKey> {
+        self.keys.iter().map(Arc::as_ref)
+    }
+
     pub(crate) fn candidate(&self, name: &str) -> Option<Candidate> {
         let key = self.keys.iter().find(|key| key.name_any() == name)?;
         let public = PublicKey::from_pem(&key.spec.public_key);
@@ -101,8 +106,8 @@ impl Surroundings {
         }
     }
 
-    /// How far a key has come that was approved before.
-    pub(crate) fn stage(&self, candidate: &Candidate) -> Stage {
+    /// How far a key has come that was decided about before.
+    pub(crate) fn stage(&self, candidate: &Candidate, action: Action) -> Stage {
         let key = self.keys.iter().find(|key| key.name_any() == candidate.name);
         let (Some(key), Some(fingerprint)) = (key, candidate.fingerprint()) else { return Stage::Recorded };
         let delivery = match &self.deployments {
@@ -113,7 +118,7 @@ impl Surroundings {
                 Delivery::of(trustee.map(Arc::as_ref), fingerprint)
             }
         };
-        stage::standing(key, 0, delivery).stage
+        stage::standing(action, key, 0, delivery).stage
     }
 }
 

@@ -47,26 +47,26 @@ fn other(name: &str, decision: Option<Decision>) -> Other {
 }
 
 fn rules(named: &[String]) -> Rules<'_> {
-    Rules { expected: None, replace: false, override_denial: false, named }
+    Rules { action: Action::Approve, expected: None, replace: false, override_denial: false, named }
 }
 
-/// The reason of the refusal; "approve" or "unchanged" otherwise.
+/// The reason of the refusal; "write" or "unchanged" otherwise.
 fn verdict(candidate: &Candidate, rules: &Rules<'_>) -> &'static str {
     match judge(candidate, rules) {
-        Plan::Approve { .. } => "approve",
-        Plan::Unchanged => "unchanged",
+        Plan::Write { .. } => "write",
+        Plan::Unchanged(_) => "unchanged",
         Plan::Refuse(refusal) => refusal.reason,
     }
 }
 
 #[test]
 fn a_fresh_key_is_approved() {
-    assert_eq!(judge(&candidate(), &rules(&[])), Plan::Approve { deny_first: vec![] });
+    assert_eq!(judge(&candidate(), &rules(&[])), Plan::Write { deny_first: vec![] });
 }
 
 #[test]
 fn what_is_no_usable_key_is_refused_whatever_the_flags() {
-    let all = Rules { expected: None, replace: true, override_denial: true, named: &[] };
+    let all = Rules { replace: true, override_denial: true, ..rules(&[]) };
     let leaving = Candidate { is_leaving: true, ..candidate() };
     assert_eq!(verdict(&leaving, &all), "Deleting");
     let broken = Candidate { key: Err(KeyError::NotPem), ..candidate() };
@@ -79,7 +79,7 @@ fn what_is_no_usable_key_is_refused_whatever_the_flags() {
 fn another_fingerprint_than_expected_is_refused() {
     let (zeros, own) = (fingerprint('0'), candidate().fingerprint().unwrap().clone());
     assert_eq!(verdict(&candidate(), &Rules { expected: Some(&zeros), ..rules(&[]) }), "FingerprintMismatch");
-    assert_eq!(verdict(&candidate(), &Rules { expected: Some(&own), ..rules(&[]) }), "approve");
+    assert_eq!(verdict(&candidate(), &Rules { expected: Some(&own), ..rules(&[]) }), "write");
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn an_approval_counts_only_for_the_key_it_names() {
     assert_eq!(verdict(&approved, &rules(&[])), "unchanged");
     let mismatch = approval(Decision::Approved, fingerprint('0').to_string());
     let mismatched = Candidate { approval: Some(mismatch), ..candidate() };
-    assert_eq!(verdict(&mismatched, &rules(&[])), "approve");
+    assert_eq!(verdict(&mismatched, &rules(&[])), "write");
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn a_denial_stands_until_it_is_overridden() {
     let Plan::Refuse(refusal) = judge(&denied, &rules(&[])) else { panic!("a denied key was not refused") };
     assert_eq!(refusal.message, "ann denied this key (lost)");
     assert_eq!(refusal.next.unwrap(), "kubectl trusted approve-ak k -n ns --override-denial");
-    assert_eq!(verdict(&denied, &Rules { override_denial: true, ..rules(&[]) }), "approve");
+    assert_eq!(verdict(&denied, &Rules { override_denial: true, ..rules(&[]) }), "write");
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn a_denial_under_another_name_holds_too() {
     assert_eq!(verdict(&twin, &Rules { override_denial: true, ..rules(&[]) }), "DeniedElsewhere");
     let both = ["k".to_owned(), "twin".to_owned()];
     assert_eq!(verdict(&twin, &rules(&both)), "DeniedElsewhere");
-    assert_eq!(verdict(&twin, &Rules { override_denial: true, ..rules(&both) }), "approve");
+    assert_eq!(verdict(&twin, &Rules { override_denial: true, ..rules(&both) }), "write");
 }
 
 #[test]
@@ -117,20 +117,77 @@ fn a_key_serves_one_machine() {
     let twin = Candidate { namesakes: vec![elsewhere], ..candidate() };
     assert_eq!(verdict(&twin, &rules(&[])), "BoundElsewhere");
     let again = Other { is_trusted: true, ..other("twin", None) };
-    assert_eq!(verdict(&Candidate { namesakes: vec![again], ..candidate() }, &rules(&[])), "approve");
+    assert_eq!(verdict(&Candidate { namesakes: vec![again], ..candidate() }, &rules(&[])), "write");
 }
 
 #[test]
 fn hand_displaces_automatic_but_hand_displaces_hand_only_on_request() {
     let automatic = Other { is_trusted: true, ..other("first", None) };
     let second = Candidate { rivals: vec![automatic], ..candidate() };
-    assert_eq!(judge(&second, &rules(&[])), Plan::Approve { deny_first: vec![] });
+    assert_eq!(judge(&second, &rules(&[])), Plan::Write { deny_first: vec![] });
     let by_hand = Candidate { rivals: vec![other("first", Some(Decision::Approved))], ..candidate() };
     assert_eq!(verdict(&by_hand, &rules(&[])), "BoundByHand");
     let replace = Rules { replace: true, ..rules(&[]) };
-    assert_eq!(judge(&by_hand, &replace), Plan::Approve { deny_first: vec!["first".into()] });
+    assert_eq!(judge(&by_hand, &replace), Plan::Write { deny_first: vec!["first".into()] });
     let denied = Candidate { rivals: vec![other("first", Some(Decision::Denied))], ..candidate() };
-    assert_eq!(verdict(&denied, &rules(&[])), "approve");
+    assert_eq!(verdict(&denied, &rules(&[])), "write");
+}
+
+#[test]
+fn of_two_keys_of_one_machine_a_person_names_one() {
+    let second = Candidate { rivals: vec![other("first", None)], ..candidate() };
+    let both = ["k".to_owned(), "first".to_owned()];
+    assert_eq!(verdict(&second, &rules(&both)), "Ambiguous");
+    assert_eq!(verdict(&second, &rules(&["k".to_owned()])), "write");
+}
+
+fn against(action: Action, named: &[String]) -> Rules<'_> {
+    Rules { action, ..rules(named) }
+}
+
+fn trusted(reason: &str) -> Option<(bool, String, String)> {
+    Some((true, reason.to_owned(), String::new()))
+}
+
+#[test]
+fn any_key_can_be_denied_once() {
+    let deny = against(Action::Deny, &[]);
+    let own = candidate().fingerprint().unwrap().to_string();
+    let in_use = Candidate { verdict: trusted("MachineCreated"), ..candidate() };
+    let approved = Candidate { approval: Some(approval(Decision::Approved, own.clone())), ..candidate() };
+    let mismatched =
+        Candidate { approval: Some(approval(Decision::Denied, fingerprint('0').to_string())), ..candidate() };
+    for candidate in [candidate(), in_use, approved, mismatched] {
+        assert_eq!(judge(&candidate, &deny), Plan::Write { deny_first: vec![] });
+    }
+    let denied = Candidate { approval: Some(approval(Decision::Denied, own)), ..candidate() };
+    assert_eq!(judge(&denied, &deny), Plan::Unchanged(Unchanged::AlreadyDenied));
+    let rival = Candidate { rivals: vec![other("first", Some(Decision::Approved))], ..candidate() };
+    assert_eq!(judge(&rival, &deny), Plan::Write { deny_first: vec![] }, "nobody else is denied");
+}
+
+#[test]
+fn a_copy_of_a_trusted_key_is_not_denied_by_mistake() {
+    let original = Other { is_trusted: true, uuid: Some("n".into()), ..other("original", None) };
+    let copy = Candidate { namesakes: vec![original], ..candidate() };
+    assert_eq!(verdict(&copy, &against(Action::Deny, &[])), "TrustedElsewhere");
+    let both = ["k".to_owned(), "original".to_owned()];
+    assert_eq!(verdict(&copy, &against(Action::Deny, &both)), "write");
+}
+
+#[test]
+fn only_what_a_person_decided_can_be_taken_back() {
+    let revoke = against(Action::Revoke, &[]);
+    assert_eq!(judge(&candidate(), &revoke), Plan::Unchanged(Unchanged::NoDecision));
+    let automatic = Candidate { verdict: trusted("MachineCreated"), ..candidate() };
+    let Plan::Refuse(refusal) = judge(&automatic, &revoke) else { panic!("it stays trusted") };
+    assert_eq!(refusal.next.unwrap(), "kubectl trusted deny-ak k -n ns");
+    for decision in [Decision::Approved, Decision::Denied] {
+        // Of an object whose key is none, too: the decision was about something.
+        let key = Err(KeyError::NotPem);
+        let approval = Some(approval(decision, fingerprint('0').to_string()));
+        assert_eq!(verdict(&Candidate { key, approval, ..candidate() }, &revoke), "write");
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Follows approvals until Trustee has the keys, the deadline passes or Ctrl-C is pressed.
+//! Follows decisions until Trustee has the keys, or has them no more, the deadline passes or Ctrl-C is pressed.
 //!
 //! Owns the wait. Reads from caches (one list and one watch for keys, the same for Trustee), so waiting long costs
 //! no more requests than waiting shortly.
@@ -13,7 +13,8 @@ use trusted_crds::AttestationKey;
 use trusted_crds::health::FIND_OPERATORS;
 use trusted_crds::names::TRUSTEE_DEPLOYMENT;
 
-use super::document::{Approval, End, Item, Outcome};
+use super::action::Action;
+use super::document::{End, Item, Results};
 use super::observe::managed;
 use super::stage::{self, Delivery, Stage, Standing};
 use crate::connect::Connection;
@@ -32,29 +33,32 @@ pub(crate) async fn follow(
     session: &mut Session,
     connection: &Connection,
     limit: Duration,
-    approval: &mut Approval,
+    results: &mut Results,
 ) {
+    if waiting(results).next().is_none() {
+        return;
+    }
     let deadline = Instant::now() + limit;
     let interrupt = session.interrupt.attend();
-    for item in waiting(approval) {
+    for item in waiting(results) {
         session.screen.note(&format!("{}: recorded", item.name));
     }
     let caches = match start(connection) {
         Ok(caches) => caches,
         Err(problem) => {
-            for item in waiting(approval) {
+            for item in waiting(results) {
                 unseen(item, &problem);
             }
             return;
         }
     };
-    let ended = until_settled(session, &caches, approval, deadline, interrupt).await;
+    let ended = until_settled(session, &caches, results, deadline, interrupt).await;
     caches.running.shutdown();
     match ended {
         Ended::Settled => {}
-        Ended::Interrupted => approval.interrupted = true,
+        Ended::Interrupted => results.interrupted = true,
         Ended::Deadline => {
-            for item in waiting(approval) {
+            for item in waiting(results) {
                 item.end = if caches.blindness(item).is_some() { End::NotVisible } else { End::Deadline };
                 let reached = item.stage.map_or("recorded", Stage::word);
                 let why = caches.blindness(item).unwrap_or_else(|| item.message.clone());
@@ -75,9 +79,9 @@ enum Ended {
 }
 
 /// The items that may still come further.
-fn waiting(approval: &mut Approval) -> impl Iterator<Item = &mut Item> {
-    approval.items.iter_mut().filter(|item| {
-        item.result == Outcome::Approved && item.end == End::Reached && item.stage < Some(Stage::Delivered)
+fn waiting(results: &mut Results) -> impl Iterator<Item = &mut Item> {
+    results.items.iter_mut().filter(|item| {
+        item.result.is_done() && item.end == End::Reached && !item.stage.is_some_and(Stage::is_last)
     })
 }
 
@@ -99,7 +103,7 @@ fn start(connection: &Connection) -> Result<Caches, String> {
 async fn until_settled(
     session: &mut Session,
     caches: &Caches,
-    approval: &mut Approval,
+    results: &mut Results,
     deadline: Instant,
     interrupt: impl Future<Output = ()>,
 ) -> Ended {
@@ -109,16 +113,17 @@ async fn until_settled(
     let timer = tokio::time::sleep_until(deadline);
     tokio::pin!(timer, interrupt);
     let mut progress = Progress::start(&session.screen, WAITING);
+    let action = results.action;
     loop {
-        for item in waiting(approval) {
-            if let Some(line) = caches.look(item) {
+        for item in waiting(results) {
+            if let Some(line) = caches.look(action, item) {
                 // The sign of life and a line of text would write over each other.
                 drop(std::mem::take(&mut progress));
                 session.screen.note(&line);
                 progress = Progress::start(&session.screen, WAITING);
             }
         }
-        if waiting(approval).next().is_none() {
+        if waiting(results).next().is_none() {
             return Ended::Settled;
         }
         tokio::select! {
@@ -134,7 +139,7 @@ async fn until_settled(
 
 impl Caches {
     /// Brings an item up to what is seen now; the line to say when it came further.
-    fn look(&self, item: &mut Item) -> Option<String> {
+    fn look(&self, action: Action, item: &mut Item) -> Option<String> {
         if let Some(right) = missing_right(&self.keys.readiness().borrow()) {
             unseen(item, &right);
             return None;
@@ -145,17 +150,17 @@ impl Caches {
         let Some(key) = self.keys.find(&item.name) else {
             item.end = End::Refused;
             item.reason = "Deleted".to_owned();
-            "the AttestationKey was deleted after it was approved".clone_into(&mut item.message);
+            "the AttestationKey was deleted after the decision".clone_into(&mut item.message);
             return Some(format!("{}: deleted", item.name));
         };
-        // The store may still be older than the approval; its generation tells.
+        // The store may still be older than the decision; its generation tells.
         let generation = item.generation.unwrap_or_default();
         if key.metadata.generation.unwrap_or_default() < generation {
             return None;
         }
-        let standing = stage::standing(&key, generation, self.delivery(item));
-        let line = take(item, standing);
-        if item.stage == Some(Stage::Bound)
+        let standing = stage::standing(action, &key, generation, self.delivery(item));
+        let line = take(action, item, standing);
+        if item.stage.is_some_and(Stage::is_up_to_trustee)
             && let Some(right) = missing_right(&self.deployments.readiness().borrow())
         {
             item.end = End::NotVisible;
@@ -180,21 +185,26 @@ impl Caches {
     fn blindness(&self, item: &Item) -> Option<String> {
         let problem = |readiness: &Readiness| readiness.cause().map(ToString::to_string);
         problem(&self.keys.readiness().borrow()).or_else(|| {
-            let is_bound = item.stage == Some(Stage::Bound);
-            is_bound.then(|| problem(&self.deployments.readiness().borrow())).flatten()
+            let is_up_to_trustee = item.stage.is_some_and(Stage::is_up_to_trustee);
+            is_up_to_trustee.then(|| problem(&self.deployments.readiness().borrow())).flatten()
         })
     }
 }
 
 /// Notes where an item stands; the line to say when it came further.
-fn take(item: &mut Item, standing: Standing) -> Option<String> {
+fn take(action: Action, item: &mut Item, standing: Standing) -> Option<String> {
     let came_further = Some(standing.stage) > item.stage;
     item.stage = Some(standing.stage);
     item.reason = standing.reason;
     item.message = standing.message;
     if standing.is_final {
         item.end = End::Refused;
-        item.next = Some(format!("kubectl describe attestationkey {} -n {}", item.name, item.namespace));
+        item.next = Some(match action {
+            Action::Revoke => format!("kubectl trusted deny-ak {} -n {}", item.name, item.namespace),
+            Action::Approve | Action::Deny => {
+                format!("kubectl describe attestationkey {} -n {}", item.name, item.namespace)
+            }
+        });
         return Some(format!("{}: {}", item.name, item.message));
     }
     came_further.then(|| match (standing.stage, &item.uuid) {

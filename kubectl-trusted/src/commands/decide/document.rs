@@ -1,11 +1,12 @@
-//! The result of `approve-ak`.
+//! The result of `approve-ak`, `deny-ak` and `revoke-ak`.
 //!
 //! Owns its field names, which are a contract, and how the items make one exit code.
 
 use serde::Serialize;
 
-use super::DryRun;
-use super::judge::{self, Candidate, Refusal, Rules};
+use super::action::Action;
+use super::args::DryRun;
+use super::judge::{self, Candidate, Refusal, Unchanged};
 use super::stage::Stage;
 use crate::exit::Exit;
 use crate::next;
@@ -17,7 +18,9 @@ pub(crate) const DRY_RUN: &str = "DryRun";
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Approval {
+pub(crate) struct Results {
+    /// What was decided.
+    pub(crate) action: Action,
     pub(crate) namespace: String,
     /// `client` or `server` when nothing was to be changed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,7 +37,10 @@ pub(crate) struct Approval {
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Outcome {
     Approved,
+    Denied,
+    Revoked,
     Unchanged,
+    /// Not approved, though it could have been.
     Refused,
     Failed,
 }
@@ -42,15 +48,38 @@ pub(crate) enum Outcome {
 impl Outcome {
     fn word(self) -> &'static str {
         match self {
-            Outcome::Approved => "approved",
+            Outcome::Approved => Action::Approve.done(),
+            Outcome::Denied => Action::Deny.done(),
+            Outcome::Revoked => Action::Revoke.done(),
             Outcome::Unchanged => "unchanged",
             Outcome::Refused => "refused",
             Outcome::Failed => "failed",
         }
     }
+
+    /// Something was written, or would have been.
+    pub(crate) fn is_done(self) -> bool {
+        matches!(self, Outcome::Approved | Outcome::Denied | Outcome::Revoked)
+    }
+
+    fn of(action: Action) -> Outcome {
+        match action {
+            Action::Approve => Outcome::Approved,
+            Action::Deny => Outcome::Denied,
+            Action::Revoke => Outcome::Revoked,
+        }
+    }
+
+    /// A key that is not approved is refused; taking trust away can only fail.
+    fn not(action: Action) -> Outcome {
+        match action {
+            Action::Approve => Outcome::Refused,
+            Action::Deny | Action::Revoke => Outcome::Failed,
+        }
+    }
 }
 
-/// What keeps an approved key from its effect, for the exit code.
+/// What keeps a decision from its effect, for the exit code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum End {
     #[default]
@@ -76,23 +105,25 @@ pub(crate) struct Item {
     pub(crate) message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) next: Option<String>,
-    /// How far the approval has come; absent (null) where nothing was recorded.
+    /// How far the decision has come; absent (null) where nothing was recorded.
     pub(crate) stage: Option<Stage>,
     #[serde(skip)]
     pub(crate) end: End,
-    /// The generation that carries the approval.
+    /// The generation that carries the decision.
     #[serde(skip)]
     pub(crate) generation: Option<i64>,
 }
 
-impl Approval {
-    pub(crate) fn new(namespace: &str, dry_run: Option<DryRun>) -> Approval {
-        let dry_run = dry_run.map(|dry_run| match dry_run {
-            DryRun::Client => "client",
-            DryRun::Server => "server",
-        });
-        let (items, warnings) = (Vec::new(), Vec::new());
-        Approval { namespace: namespace.to_owned(), dry_run, items, warnings, interrupted: false }
+impl Results {
+    pub(crate) fn new(namespace: &str, action: Action, dry_run: Option<DryRun>) -> Results {
+        Results {
+            action,
+            namespace: namespace.to_owned(),
+            dry_run: dry_run.map(DryRun::word),
+            items: Vec::new(),
+            warnings: Vec::new(),
+            interrupted: false,
+        }
     }
 
     /// Suggested commands reach the same cluster as this one did.
@@ -137,41 +168,49 @@ impl Item {
         }
     }
 
-    pub(crate) fn approved(candidate: &Candidate, generation: Option<i64>) -> Item {
-        let item = Item::of(candidate, Outcome::Approved);
+    /// Written with this generation; without one nothing was to be changed.
+    pub(crate) fn written(candidate: &Candidate, action: Action, generation: Option<i64>) -> Item {
+        let item = Item::of(candidate, Outcome::of(action));
         let stage = generation.map(|_| Stage::Recorded);
         let reason = if stage.is_some() { "Recorded" } else { DRY_RUN };
         Item { stage, generation, reason: reason.to_owned(), ..item }
     }
 
     /// What was looked at only, with the command that does it to this key and to no other.
-    pub(crate) fn would_be_approved(candidate: &Candidate, rules: &Rules<'_>) -> Item {
-        let item = Item::approved(candidate, None);
-        let mut next = judge::again(candidate, rules, "");
+    pub(crate) fn with_command(self, candidate: &Candidate, action: Action, given: &[(bool, &str)]) -> Item {
+        let mut next = judge::command(candidate, action, given);
         if let Some(fingerprint) = candidate.fingerprint() {
             next.push_str(&format!(" --expect-fingerprint {fingerprint}"));
         }
-        Item { message: "nothing was changed".to_owned(), next: Some(next), ..item }
+        Item { message: "nothing was changed".to_owned(), next: Some(next), ..self }
     }
 
-    pub(crate) fn unchanged(candidate: &Candidate, stage: Stage) -> Item {
-        let message = "a person approved this key before".to_owned();
+    pub(crate) fn unchanged(candidate: &Candidate, stage: Stage, unchanged: &Unchanged) -> Item {
+        let (reason, message, stage) = match unchanged {
+            Unchanged::AlreadyApproved => {
+                ("AlreadyApproved", "a person approved this key before", Some(stage))
+            }
+            Unchanged::AlreadyDenied => ("AlreadyDenied", "a person denied this key before", Some(stage)),
+            Unchanged::NoDecision => {
+                ("NoDecision", "nobody has decided about this key, and it is not trusted", None)
+            }
+        };
         let item = Item::of(candidate, Outcome::Unchanged);
-        Item { stage: Some(stage), reason: "AlreadyApproved".to_owned(), message, ..item }
+        Item { stage, reason: reason.to_owned(), message: message.to_owned(), ..item }
     }
 
-    pub(crate) fn refused(candidate: &Candidate, refusal: Refusal) -> Item {
-        let item = Item::of(candidate, Outcome::Refused);
-        Item { reason: refusal.reason.to_owned(), message: refusal.message, next: refusal.next, ..item }
+    pub(crate) fn refused(candidate: &Candidate, action: Action, refusal: Refusal) -> Item {
+        Item { result: Outcome::not(action), ..Item::failed(candidate, refusal) }
     }
 
     pub(crate) fn failed(candidate: &Candidate, refusal: Refusal) -> Item {
-        Item { result: Outcome::Failed, ..Item::refused(candidate, refusal) }
+        let item = Item::of(candidate, Outcome::Failed);
+        Item { reason: refusal.reason.to_owned(), message: refusal.message, next: refusal.next, ..item }
     }
 
-    pub(crate) fn not_confirmed(candidate: &Candidate) -> Item {
+    pub(crate) fn not_confirmed(candidate: &Candidate, action: Action) -> Item {
         let message = "the question was not answered with yes".to_owned();
-        Item { reason: "NotConfirmed".to_owned(), message, ..Item::of(candidate, Outcome::Refused) }
+        Item { reason: "NotConfirmed".to_owned(), message, ..Item::of(candidate, Outcome::not(action)) }
     }
 
     pub(crate) fn not_found(name: &str, namespace: &str, unreadable: Option<&str>) -> Item {
@@ -199,11 +238,15 @@ impl Item {
     }
 }
 
-impl Document for Approval {
+impl Document for Results {
     const KIND: &'static str = "ApprovalResult";
 
     fn text(&self) -> Text {
         let mut text = Text::default();
+        if self.items.is_empty() {
+            text.line(["Nothing to decide about."]);
+            return text;
+        }
         let mut table = Table::left(&["NAME", "RESULT", "STAGE", "REASON"]);
         for item in &self.items {
             let tone = match (item.result, item.end) {
@@ -212,10 +255,10 @@ impl Document for Approval {
                 _ => Tone::Good,
             };
             let result = match self.dry_run {
-                Some("server") if item.result == Outcome::Approved => {
-                    "would be approved, the API server agrees".to_owned()
+                Some("server") if item.result.is_done() => {
+                    format!("would be {}, the API server agrees", item.result.word())
                 }
-                Some(_) if item.result == Outcome::Approved => "would be approved".to_owned(),
+                Some(_) if item.result.is_done() => format!("would be {}", item.result.word()),
                 _ => item.result.word().to_owned(),
             };
             let stage = item.stage.map_or("-", Stage::word);

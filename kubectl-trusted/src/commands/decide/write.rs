@@ -7,11 +7,12 @@ use k8s_openapi::api::authentication::v1::SelfSubjectReview;
 use kube::Api;
 use kube::api::{Patch, PatchParams, PostParams};
 use kube::core::Status;
-use serde_json::json;
+use serde_json::{Value, json};
 use trusted_crds::{AttestationKey, Decision, PublicKey};
 
-use super::DryRun;
-use super::judge::{Candidate, Refusal};
+use super::action::Action;
+use super::args::{DryRun, Request};
+use super::judge::{self, Candidate, Refusal};
 use crate::connect::Connection;
 use crate::error::{Attempt, Class, Error, Result};
 
@@ -32,29 +33,19 @@ pub(crate) struct Writer {
     keys: Api<AttestationKey>,
     parameters: PatchParams,
     is_dry: bool,
-    by: String,
+    action: Action,
+    /// Who decides; nobody has to be named for taking a decision back.
+    by: Option<String>,
     reason: Option<String>,
 }
 
 impl Writer {
-    /// Asks the API server by which name it knows this person: the approval has to carry it.
-    pub(crate) async fn new(
-        connection: &Connection,
-        dry_run: Option<DryRun>,
-        reason: Option<String>,
-    ) -> Result<Writer> {
-        let reviews: Api<SelfSubjectReview> = Api::all(connection.client.clone());
-        let attempt = Attempt::new("create", "selfsubjectreviews.authentication.k8s.io");
-        let review = SelfSubjectReview::default();
-        let answer = connection.ask(&attempt, reviews.create(&PostParams::default(), &review)).await?;
-        let user = answer.status.and_then(|status| status.user_info).and_then(|info| info.username);
-        let by = user.ok_or_else(|| {
-            Error::new(
-                Class::Server,
-                "the API server does not say who you are, and an approval has to name somebody",
-            )
-        })?;
-        let is_dry = dry_run == Some(DryRun::Server);
+    pub(crate) async fn new(connection: &Connection, request: &Request) -> Result<Writer> {
+        let by = match request.action {
+            Action::Approve | Action::Deny => Some(who(connection).await?),
+            Action::Revoke => None,
+        };
+        let is_dry = request.dry_run == Some(DryRun::Server);
         Ok(Writer {
             keys: Api::namespaced(connection.client.clone(), &connection.namespace),
             connection: connection.clone(),
@@ -64,39 +55,36 @@ impl Writer {
                 ..PatchParams::default()
             },
             is_dry,
+            action: request.action,
             by,
-            reason,
+            reason: request.reason.clone(),
         })
     }
 
-    /// The generation that carries the approval; none where nothing was to be changed.
-    pub(crate) async fn approve(&self, candidate: &Candidate) -> Decided<Option<i64>> {
-        let written = self.decide(candidate, Decision::Approved, self.reason.as_deref()).await?;
+    /// The generation that carries the decision; none where nothing was to be changed.
+    pub(crate) async fn write(&self, candidate: &Candidate) -> Decided<Option<i64>> {
+        let written = self.decide(candidate, self.action, self.reason.as_deref()).await?;
         Ok((!self.is_dry).then_some(written.metadata.generation.unwrap_or_default()))
     }
 
-    pub(crate) async fn deny(&self, former: &Candidate, successor: &str) -> Decided<()> {
+    /// Denies a former key of the machine.
+    pub(crate) async fn replace(&self, former: &Candidate, successor: &str) -> Decided<()> {
         let reason = format!("replaced by AttestationKey {successor}");
-        self.decide(former, Decision::Denied, Some(&reason)).await.map(|_| ())
+        self.decide(former, Action::Deny, Some(&reason)).await.map(|_| ())
     }
 
     async fn decide(
         &self,
         candidate: &Candidate,
-        decision: Decision,
+        action: Action,
         reason: Option<&str>,
     ) -> Decided<AttestationKey> {
-        let Some(fingerprint) = candidate.fingerprint() else {
-            return Err(Refusal::new("InvalidKey", "the key has no fingerprint"));
-        };
+        let approval = self.approval(candidate, action, reason)?;
         let mut version = candidate.resource_version.clone();
         for _ in 0..ATTEMPTS {
-            // An absent reason is written as null: a merge would keep that of a former decision.
             let patch = Patch::Merge(json!({
                 "metadata": {"uid": candidate.uid, "resourceVersion": version},
-                "spec": {"approval": {
-                    "decision": decision, "fingerprint": fingerprint, "by": self.by, "reason": reason,
-                }},
+                "spec": {"approval": approval},
             }));
             let request = self.keys.patch(&candidate.name, &self.parameters, &patch);
             match self.timed(request).await? {
@@ -109,9 +97,22 @@ impl Writer {
         }
         Err(Refusal::new(
             "Conflict",
-            "the object changes faster than it can be approved; nothing was approved",
+            "the object changes faster than it can be decided about; nothing was changed",
         )
         .next(format!("kubectl get attestationkey {} -n {} --watch", candidate.name, candidate.namespace)))
+    }
+
+    /// What is written. An absent reason is null: a merge would keep that of a former decision.
+    fn approval(&self, candidate: &Candidate, action: Action, reason: Option<&str>) -> Decided<Value> {
+        let decision = match action {
+            Action::Approve => Decision::Approved,
+            Action::Deny => Decision::Denied,
+            Action::Revoke => return Ok(Value::Null),
+        };
+        let Some(fingerprint) = candidate.fingerprint() else {
+            return Err(Refusal::new("InvalidKey", "the key has no fingerprint"));
+        };
+        Ok(json!({"decision": decision, "fingerprint": fingerprint, "by": self.by, "reason": reason}))
     }
 
     /// The deadline of `--request-timeout`, with the answer of the API server left as it is.
@@ -119,12 +120,13 @@ impl Writer {
         let Some(limit) = self.connection.request_timeout else { return Ok(request.await) };
         tokio::time::timeout(limit, request).await.map_err(|_| {
             let message = format!(
-                "{} did not answer within {} s; whether the approval was recorded is not known",
+                "{} did not answer within {} s; whether the {} was recorded is not known",
                 self.connection.url,
-                limit.as_secs_f64()
+                limit.as_secs_f64(),
+                self.action.noun()
             );
             Refusal::new("Timeout", message)
-                .next("run the same command again: what is approved already stays as it is")
+                .next("run the same command again: what was done already stays as it is")
         })
     }
 
@@ -144,7 +146,7 @@ impl Writer {
         if is_same {
             Ok(found.metadata.resource_version.unwrap_or_default())
         } else {
-            Err(changed(candidate))
+            Err(self.changed(candidate))
         }
     }
 
@@ -152,7 +154,7 @@ impl Writer {
         let namespace = &candidate.namespace;
         if let kube::Error::Api(status) = error {
             if status.code == 404 && !status.details.as_ref().is_none_or(|details| details.name.is_empty()) {
-                return changed(candidate);
+                return self.changed(candidate);
             }
             if let Some(policy) = refused_by_policy(status) {
                 let can_i = format!(
@@ -179,12 +181,30 @@ impl Writer {
         };
         Refusal { reason: error.class.word(), message, next }
     }
+
+    fn changed(&self, candidate: &Candidate) -> Refusal {
+        let message = format!(
+            "the AttestationKey has changed since it was shown: somebody decided on it meanwhile, or it was replaced; \
+             nothing was {} by this",
+            self.action.done()
+        );
+        Refusal::new("Changed", message).next(judge::command(candidate, self.action, &[]))
+    }
 }
 
-fn changed(candidate: &Candidate) -> Refusal {
-    Refusal::new("Changed", "the AttestationKey has changed since it was shown: somebody decided on it meanwhile, or it was replaced; nothing was \
-         approved by this")
-        .next(format!("kubectl trusted approve-ak {} -n {}", candidate.name, candidate.namespace))
+/// By which name the API server knows this person: the decision has to carry it.
+async fn who(connection: &Connection) -> Result<String> {
+    let reviews: Api<SelfSubjectReview> = Api::all(connection.client.clone());
+    let attempt = Attempt::new("create", "selfsubjectreviews.authentication.k8s.io");
+    let review = SelfSubjectReview::default();
+    let answer = connection.ask(&attempt, reviews.create(&PostParams::default(), &review)).await?;
+    let user = answer.status.and_then(|status| status.user_info).and_then(|info| info.username);
+    user.ok_or_else(|| {
+        Error::new(
+            Class::Server,
+            "the API server does not say who you are, and a decision has to name somebody",
+        )
+    })
 }
 
 /// A wrong uid is answered with 422 on metadata.uid where the version still matches.
