@@ -43,6 +43,8 @@ pub const CLUSTER_POLICY: &str = "trusted-cluster-protection";
 /// Admission policy on disk keys and bindings.
 pub const SECRET_POLICY: &str = "trusted-secret-protection";
 
+/// Deployment of the operator.
+pub const OPERATOR_DEPLOYMENT: &str = "trusted-operator";
 /// Deployment of Trustee.
 pub const TRUSTEE_DEPLOYMENT: &str = "trustee-deployment";
 /// ConfigMap with Trustee's configuration, resource policy and reference values.

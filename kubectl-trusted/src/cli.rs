@@ -5,6 +5,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::commands::audit_api_calls::AuditApiCallsArgs;
 use crate::commands::decide::{ApproveArgs, DenyArgs, RevokeArgs};
 use crate::commands::status::StatusArgs;
+use crate::commands::version::VersionArgs;
 use crate::connect::ConnectionArgs;
 use crate::exit;
 use crate::output::Format;
@@ -56,6 +57,8 @@ pub(crate) enum Command {
     RevokeAk(RevokeArgs),
     /// Count API requests, and compare before and after
     AuditApiCalls(AuditApiCallsArgs),
+    /// Show which versions there are, and whether they go together
+    Version(VersionArgs),
 }
 
 #[cfg(test)]

@@ -3,3 +3,4 @@
 pub(crate) mod audit_api_calls;
 pub(crate) mod decide;
 pub(crate) mod status;
+pub(crate) mod version;

@@ -2,8 +2,10 @@
 //!
 //! Owns the classes (each knows its exit code) and the wording of the parts. Must not print: `output` does.
 
+mod incomplete;
 mod kube;
 
+pub(crate) use self::incomplete::Incomplete;
 pub(crate) use self::kube::Attempt;
 use crate::exit::Exit;
 

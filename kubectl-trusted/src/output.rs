@@ -85,9 +85,14 @@ impl Screen {
         self.talk(&one_line(&[Span::new("Warning: ", Tone::Warn), line.into()]));
     }
 
+    /// A failure that the result tells too.
+    pub(crate) fn complaint(&mut self, error: &Error) {
+        self.talk(&failure_text(error));
+    }
+
     /// A failure: for people on stderr, and in a machine format also as the one document on stdout.
     pub(crate) fn failure(&mut self, error: &Error) {
-        self.talk(&failure_text(error));
+        self.complaint(error);
         if error.class == Class::Output || error.class == Class::Usage {
             return;
         }

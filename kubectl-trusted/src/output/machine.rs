@@ -66,33 +66,37 @@ pub(crate) fn yaml_of<B: Serialize>(kind: &'static str, body: &B) -> Result<Stri
 /// The document printed instead when a command fails.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Failure<'a> {
-    error: FailureBody<'a>,
+pub(crate) struct Failure {
+    error: FailureBody,
     exit_code: u8,
 }
 
-#[derive(Serialize)]
-struct FailureBody<'a> {
+/// An error as data.
+#[derive(Debug, Serialize)]
+pub(crate) struct FailureBody {
     reason: &'static str,
-    message: &'a str,
+    message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    cause: Option<&'a str>,
+    cause: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    next: Option<&'a str>,
+    next: Option<String>,
 }
 
-impl<'a> Failure<'a> {
+impl FailureBody {
+    pub(crate) fn of(error: &Error) -> FailureBody {
+        FailureBody {
+            reason: error.class.word(),
+            message: error.what.clone(),
+            cause: error.why.clone(),
+            next: error.next.clone(),
+        }
+    }
+}
+
+impl Failure {
     pub(crate) const KIND: &'static str = "Error";
 
-    pub(crate) fn of(error: &'a Error) -> Failure<'a> {
-        Failure {
-            error: FailureBody {
-                reason: error.class.word(),
-                message: &error.what,
-                cause: error.why.as_deref(),
-                next: error.next.as_deref(),
-            },
-            exit_code: error.exit().number(),
-        }
+    pub(crate) fn of(error: &Error) -> Failure {
+        Failure { error: FailureBody::of(error), exit_code: error.exit().number() }
     }
 }

@@ -18,3 +18,4 @@ mod select;
 mod stage;
 mod status;
 mod terminal;
+mod version;

@@ -48,7 +48,7 @@ async fn help_names_it_as_kubectl_does_and_touches_no_cluster() {
     );
 }
 
-const VERBS: [&str; 8] = [
+const VERBS: [&str; 9] = [
     "",
     "status",
     "approve-ak",
@@ -57,6 +57,7 @@ const VERBS: [&str; 8] = [
     "audit-api-calls",
     "audit-api-calls snapshot",
     "audit-api-calls diff",
+    "version",
 ];
 
 /// What is pasted from a help text has to work: no line is broken but by a backslash.

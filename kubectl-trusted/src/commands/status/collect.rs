@@ -6,27 +6,11 @@ use std::sync::Arc;
 
 use cachelib::{Cache, Cached, Key, Source};
 use k8s_openapi::api::apps::v1::Deployment;
-use serde::Serialize;
 use trusted_crds::names::{MANAGED_BY, MANAGED_BY_LABEL};
 use trusted_crds::{ApprovedImage, AttestationKey, Machine, TrustedExecutionCluster};
 
 use crate::connect::{Connection, Listed, attempt};
-use crate::error::{Attempt, Class, Error, Result};
-
-/// A right that was missing.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Incomplete {
-    pub(crate) verb: &'static str,
-    pub(crate) resource: String,
-    /// Empty for all namespaces.
-    pub(crate) namespace: String,
-    /// What has to be granted or done, in words.
-    pub(crate) need: String,
-    /// The command that checks it.
-    pub(crate) check: String,
-    #[serde(skip)]
-    pub(crate) forbidden: bool,
-}
+use crate::error::{Class, Error, Incomplete, Result};
 
 /// An object that is there but cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,7 +90,7 @@ impl Seen {
     /// What may not be seen is noted; a server that does not answer at all ends the command.
     fn take<K: Cached>(&mut self, listed: &Listed<'_>, cache: &Cache<K>) -> Result<Option<Vec<Arc<K>>>> {
         if let Some(error) = listed.error(cache) {
-            self.incomplete.push(incomplete(&attempt(cache), &error).ok_or(error)?);
+            self.incomplete.push(Incomplete::of(&attempt(cache), &error).ok_or(error)?);
             return Ok(None);
         }
         let kind = K::kind(&());
@@ -118,26 +102,4 @@ impl Seen {
         }));
         Ok(Some(cache.list()))
     }
-}
-
-fn incomplete(attempt: &Attempt, error: &Error) -> Option<Incomplete> {
-    let (need, check) = match error.class {
-        Class::Forbidden => (format!("the right to {}", attempt.need()), attempt.can_i()),
-        Class::NotInstalled => {
-            (format!("the CRD {}", attempt.resource), format!("kubectl get crd {}", attempt.resource))
-        }
-        Class::Server => (
-            format!("an answer to {}: {}", attempt.need(), error.what),
-            format!("kubectl get {}", attempt.resource),
-        ),
-        _ => return None,
-    };
-    Some(Incomplete {
-        verb: attempt.verb,
-        resource: attempt.resource.clone(),
-        namespace: attempt.namespace.clone().unwrap_or_default(),
-        need,
-        check,
-        forbidden: error.class == Class::Forbidden,
-    })
 }

@@ -11,9 +11,9 @@ use serde::Serialize;
 use trusted_crds::health::{self, Assessment, Counts, Finding, Level, Subject, Trustee, Verdict, View};
 use trusted_crds::names::TRUSTEE_DEPLOYMENT;
 
-use super::collect::{Incomplete, Seen};
+use super::collect::Seen;
 use super::rows::{self, ClusterRow, ImageRow, KeyRow, Lookup, MachineRow};
-use crate::error::{Class, Error, Result};
+use crate::error::{Class, Error, Incomplete, Result};
 use crate::next;
 
 #[derive(Debug, Serialize)]
@@ -164,7 +164,7 @@ impl Status {
             };
             self.verdict = self.verdict.max(Verdict::Degraded);
             let message = format!("the object is not of the form this version knows: {}", unreadable.problem);
-            let next = "kubectl trusted --version";
+            let next = format!("kubectl trusted version -n {}", object.namespace);
             self.reasons.push(Finding::new(Level::Warning, object, "Unreadable", message, next));
         }
     }

@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use trusted_crds::health::{Finding, Level, Verdict};
 
-use super::collect::Incomplete;
 use super::document::Status;
 use super::tables::{self, Columns};
+use crate::error::Incomplete;
 use crate::output::machine::Document;
 use crate::output::text::{Span, Text, Tone};
 use crate::output::time;

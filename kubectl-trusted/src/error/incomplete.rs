@@ -1,0 +1,48 @@
+//! What could not be seen, and what it would take to see it.
+//!
+//! Owns which failures leave the rest worth showing: a right, a kind or an answer that is missing. A server that cannot be
+//! reached does not.
+
+use serde::Serialize;
+
+use super::{Attempt, Class, Error};
+
+/// A right that was missing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Incomplete {
+    pub(crate) verb: &'static str,
+    pub(crate) resource: String,
+    /// Empty for all namespaces.
+    pub(crate) namespace: String,
+    /// What has to be granted or done, in words.
+    pub(crate) need: String,
+    /// The command that checks it.
+    pub(crate) check: String,
+    #[serde(skip)]
+    pub(crate) forbidden: bool,
+}
+
+impl Incomplete {
+    /// What an error makes invisible; none for an error that leaves nothing to show.
+    pub(crate) fn of(attempt: &Attempt, error: &Error) -> Option<Incomplete> {
+        let (need, check) = match error.class {
+            Class::Forbidden => (format!("the right to {}", attempt.need()), attempt.can_i()),
+            Class::NotInstalled => {
+                (format!("the CRD {}", attempt.resource), format!("kubectl get crd {}", attempt.resource))
+            }
+            Class::Server => (
+                format!("an answer to {}: {}", attempt.need(), error.what),
+                format!("kubectl get {}", attempt.resource),
+            ),
+            _ => return None,
+        };
+        Some(Incomplete {
+            verb: attempt.verb,
+            resource: attempt.resource.clone(),
+            namespace: attempt.namespace.clone().unwrap_or_default(),
+            need,
+            check,
+            forbidden: error.class == Class::Forbidden,
+        })
+    }
+}
