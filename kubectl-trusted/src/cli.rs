@@ -3,6 +3,7 @@
 use clap::{Args, Parser, Subcommand};
 
 use crate::commands::audit_api_calls::AuditApiCallsArgs;
+use crate::commands::completion::CompletionArgs;
 use crate::commands::decide::{ApproveArgs, DenyArgs, RevokeArgs};
 use crate::commands::status::StatusArgs;
 use crate::commands::version::VersionArgs;
@@ -59,6 +60,8 @@ pub(crate) enum Command {
     AuditApiCalls(AuditApiCallsArgs),
     /// Show which versions there are, and whether they go together
     Version(VersionArgs),
+    /// Print the completion script of a shell, or the helper through which kubectl completes
+    Completion(CompletionArgs),
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@
 
 mod cli;
 mod commands;
+mod complete;
 mod connect;
 mod error;
 mod exit;
@@ -31,8 +32,18 @@ use crate::exit::Exit;
 use crate::output::Screen;
 use crate::session::Session;
 
+pub use crate::commands::completion::scripts;
+
+/// The whole command line, for manual pages.
+pub fn command() -> clap::Command {
+    <Cli as clap::CommandFactory>::command()
+}
+
 /// Runs the program with the arguments of the process.
 pub fn main() -> ExitCode {
+    if let Some(words) = complete::asked() {
+        return complete::run(words);
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
@@ -77,6 +88,7 @@ async fn run(session: &mut Session, command: Command) -> Result<Exit> {
         Command::ApproveAk(args) => Box::pin(commands::decide::run(session, args.into())).await,
         Command::DenyAk(args) => Box::pin(commands::decide::run(session, args.into())).await,
         Command::RevokeAk(args) => Box::pin(commands::decide::run(session, args.into())).await,
+        Command::Completion(args) => commands::completion::run(session, &args),
         Command::Version(args) => Box::pin(commands::version::run(session, &args)).await,
         Command::AuditApiCalls(args) => Box::pin(commands::audit_api_calls::run(session, args)).await,
     }

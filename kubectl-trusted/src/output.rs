@@ -69,6 +69,11 @@ impl Screen {
         self.write_out(&written)
     }
 
+    /// Text of our own for another program, as it is.
+    pub(crate) fn script(&mut self, text: &str) -> Result<()> {
+        self.write_out(text)
+    }
+
     /// A screenful of talk: what a person is asked to judge, or the course of a wait.
     pub(crate) fn talk(&mut self, text: &Text) {
         let drawn = draw::draw(text, self.err);

@@ -9,11 +9,14 @@ mod render;
 mod rows;
 mod tables;
 
+use std::sync::Arc;
+
 use clap::Args;
 use jiff::Timestamp;
+use kube::ResourceExt;
 use trusted_crds::health::Verdict;
 
-use crate::connect::Existence;
+use crate::connect::{Connection, Existence};
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::progress::Progress;
@@ -73,4 +76,20 @@ pub(crate) async fn run(session: &mut Session, args: &StatusArgs) -> Result<Exit
         Verdict::Degraded | Verdict::Unhealthy => Exit::Unhealthy,
         Verdict::Unknown => Exit::Incomplete,
     })
+}
+
+/// The names that can be given, each with its kind.
+pub(crate) async fn names(connection: &Connection, namespace: Option<&str>) -> Result<Vec<(String, String)>> {
+    fn of<K: kube::Resource<DynamicType = ()>>(objects: Option<&Vec<Arc<K>>>) -> Vec<(String, String)> {
+        let named = |object: &Arc<K>| (object.name_any(), K::kind(&()).into_owned());
+        objects.into_iter().flatten().map(named).collect()
+    }
+    let seen = collect::collect(connection, namespace).await?;
+    let all = [
+        of(seen.clusters.as_ref()),
+        of(seen.machines.as_ref()),
+        of(seen.attestation_keys.as_ref()),
+        of(seen.approved_images.as_ref()),
+    ];
+    Ok(all.concat())
 }

@@ -10,6 +10,7 @@
 mod approve_ak;
 mod audit_api_calls;
 mod chain;
+mod completion;
 mod deny_ak;
 mod plugin;
 mod run;

@@ -48,7 +48,7 @@ async fn help_names_it_as_kubectl_does_and_touches_no_cluster() {
     );
 }
 
-const VERBS: [&str; 9] = [
+const VERBS: [&str; 10] = [
     "",
     "status",
     "approve-ak",
@@ -58,6 +58,7 @@ const VERBS: [&str; 9] = [
     "audit-api-calls snapshot",
     "audit-api-calls diff",
     "version",
+    "completion",
 ];
 
 /// What is pasted from a help text has to work: no line is broken but by a backslash.

@@ -44,6 +44,16 @@ pub(crate) async fn observe(connection: &Connection) -> Result<Surroundings> {
     })
 }
 
+/// The keys alone.
+pub(crate) async fn keys(connection: &Connection) -> Result<Vec<Arc<AttestationKey>>> {
+    let mut lists = connection.lists();
+    let keys = lists.add::<AttestationKey>(Source::namespaced(connection.namespace.as_str()))?;
+    match lists.load().await.error(&keys) {
+        Some(error) => Err(error),
+        None => Ok(keys.list()),
+    }
+}
+
 /// The operator's Deployments, Trustee among them.
 pub(crate) fn managed(namespace: &str) -> Source {
     Source::namespaced(namespace).labels(format!("{MANAGED_BY_LABEL}={MANAGED_BY}"))
