@@ -51,6 +51,7 @@ complete -c kubectl-trusted -n "__fish_kubectl_trusted_needs_command" -l insecur
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_needs_command" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_needs_command" -s V -l version -d 'Print version'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_needs_command" -f -a "status" -d 'Tell whether machines are served, and if not, what to do next'
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_needs_command" -f -a "explain-machine" -d 'Show what a machine needs until it gets its disk key, and where that breaks'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_needs_command" -f -a "approve-ak" -d 'Trust attestation keys by hand, and wait until machines can attest with them'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_needs_command" -f -a "deny-ak" -d 'Refuse attestation keys for good, under any name, and wait until Trustee has them no more'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_needs_command" -f -a "revoke-ak" -d 'Take back what was decided by hand about attestation keys'
@@ -82,6 +83,31 @@ complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand status" 
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand status" -s A -l all-namespaces -d 'All namespaces'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand status" -l insecure-skip-tls-verify -d 'Do not check the API server\'s certificate: anybody can then read and change what is sent'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand status" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand explain-machine" -s o -l output -d 'Format of the result' -r -f -a "table\t''
+wide\t'A table with all columns and nothing shortened, however wide it becomes'
+json\t''
+yaml\t''"
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand explain-machine" -l color -d 'Colour: words carry the meaning without it; NO_COLOR and TERM=dumb are respected' -r -f -a "auto\t'Colour on a terminal, unless NO_COLOR is set or TERM is "dumb"'
+always\t''
+never\t''"
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand explain-machine" -s n -l namespace -d 'Namespace; without it that of the context, else "default"' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand explain-machine" -l context -d 'Context of the kubeconfig' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand explain-machine" -l cluster -d 'Cluster of the kubeconfig' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand explain-machine" -l user -d 'User of the kubeconfig; with --audit-log the client whose requests are counted' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand explain-machine" -l kubeconfig -d 'Kubeconfig file; without it KUBECONFIG, else ~/.kube/config' -r -F
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand explain-machine" -l as -d 'Act as this user' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand explain-machine" -l as-group -d 'Act as a member of this group; may be repeated' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand explain-machine" -l as-uid -d 'Act with this uid' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand explain-machine" -l request-timeout -d 'The longest one request may take, such as 30s; 0 for no limit' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand explain-machine" -s s -l server -d 'Address of the API server' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand explain-machine" -l token -d 'Bearer token' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand explain-machine" -l certificate-authority -d 'File with the CA of the API server' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand explain-machine" -l client-certificate -d 'File with a client certificate' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand explain-machine" -l client-key -d 'File with the key of the client certificate' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand explain-machine" -l tls-server-name -d 'Name expected in the API server\'s certificate' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand explain-machine" -s A -l all-namespaces -d 'All namespaces. Taken in any place, so that the verbs without it can say so; `status` alone offers it'
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand explain-machine" -l insecure-skip-tls-verify -d 'Do not check the API server\'s certificate: anybody can then read and change what is sent'
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand explain-machine" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand approve-ak" -s l -l selector -d 'All AttestationKeys with these labels, such as rack=7,stage!=test' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand approve-ak" -s f -l filename -d 'The AttestationKeys in this file of YAML or JSON (- for stdin), if they have the keys that the file has' -r -F
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand approve-ak" -l expect-fingerprint -d 'Only if the key has this fingerprint (with exactly one NAME)' -r

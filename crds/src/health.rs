@@ -215,6 +215,11 @@ pub fn is_machine_delivered(delivered: &Delivered, machine: &Machine) -> bool {
     delivered.rolled_out && machine::is_mounted(delivered, machine)
 }
 
+/// Number of images whose reference values are in force.
+pub fn committed_images(view: &View<'_>) -> usize {
+    view.approved_images.iter().flatten().filter(|image| image::is_committed(image)).count()
+}
+
 /// What Trustee has been given; `None` where that cannot be seen.
 pub fn delivered(view: &View<'_>) -> Option<Delivered> {
     match view.trustee {
@@ -311,7 +316,7 @@ impl<'v, 'a> Context<'v, 'a> {
             machines_rolling_out,
             attestation_keys: KeyCounts::of(self.view.attestation_keys.iter().flatten().copied()),
             approved_images: images().count(),
-            approved_images_committed: images().filter(|image| image::is_committed(image)).count(),
+            approved_images_committed: committed_images(self.view),
         }
     }
 }

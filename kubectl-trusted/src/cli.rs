@@ -5,6 +5,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::commands::audit_api_calls::AuditApiCallsArgs;
 use crate::commands::completion::CompletionArgs;
 use crate::commands::decide::{ApproveArgs, DenyArgs, RevokeArgs};
+use crate::commands::explain_machine::ExplainArgs;
 use crate::commands::status::StatusArgs;
 use crate::commands::version::VersionArgs;
 use crate::connect::ConnectionArgs;
@@ -50,6 +51,8 @@ pub(crate) struct OutputArgs {
 pub(crate) enum Command {
     /// Tell whether machines are served, and if not, what to do next
     Status(StatusArgs),
+    /// Show what a machine needs until it gets its disk key, and where that breaks
+    ExplainMachine(ExplainArgs),
     /// Trust attestation keys by hand, and wait until machines can attest with them
     ApproveAk(ApproveArgs),
     /// Refuse attestation keys for good, under any name, and wait until Trustee has them no more

@@ -50,20 +50,21 @@ pub(crate) fn run(mut words: Vec<OsString>) -> ExitCode {
 /// The command line with the names of objects in it, which are asked for only where one of them is needed.
 fn with_names(words: &[OsString]) -> Command {
     let connection = connection(words);
-    let verbs = [
-        ("approve-ak", Wanted::Undecided),
-        ("deny-ak", Wanted::NotDenied),
-        ("revoke-ak", Wanted::Decided),
-        ("status", Wanted::Anything),
+    let arguments = [
+        ("approve-ak", "names", Wanted::Undecided),
+        ("deny-ak", "names", Wanted::NotDenied),
+        ("revoke-ak", "names", Wanted::Decided),
+        ("status", "names", Wanted::Anything),
+        ("explain-machine", "id", Wanted::Machines),
     ];
-    verbs.into_iter().fold(Cli::command(), |command, (verb, wanted)| {
+    arguments.into_iter().fold(Cli::command(), |command, (verb, argument, wanted)| {
         let (connection, given) = (connection.clone(), words.to_vec());
         let candidates = ArgValueCandidates::new(move || {
             let named = names::ask(&connection, wanted).into_iter();
             // What stands there already is not offered again.
             named.filter(|(name, _)| !given.iter().any(|word| word == name.as_str())).map(candidate).collect()
         });
-        command.mut_subcommand(verb, |verb| verb.mut_arg("names", |names| names.add(candidates)))
+        command.mut_subcommand(verb, |verb| verb.mut_arg(argument, |argument| argument.add(candidates)))
     })
 }
 

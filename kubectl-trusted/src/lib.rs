@@ -85,6 +85,7 @@ async fn ended(session: &mut Session, command: Command) -> Exit {
 async fn run(session: &mut Session, command: Command) -> Result<Exit> {
     match command {
         Command::Status(args) => Box::pin(commands::status::run(session, &args)).await,
+        Command::ExplainMachine(args) => Box::pin(commands::explain_machine::run(session, &args)).await,
         Command::ApproveAk(args) => Box::pin(commands::decide::run(session, args.into())).await,
         Command::DenyAk(args) => Box::pin(commands::decide::run(session, args.into())).await,
         Command::RevokeAk(args) => Box::pin(commands::decide::run(session, args.into())).await,

@@ -11,6 +11,9 @@ mod tables;
 
 use std::sync::Arc;
 
+pub(crate) use self::collect::collect;
+pub(crate) use self::document::view;
+
 use clap::Args;
 use jiff::Timestamp;
 use kube::ResourceExt;
@@ -60,7 +63,7 @@ pub(crate) async fn run(session: &mut Session, args: &StatusArgs) -> Result<Exit
     let namespace = (!session.connection.all_namespaces).then(|| connection.namespace.clone());
     let seen = {
         let _progress = Progress::start(&session.screen, "asking the API server");
-        collect::collect(&connection, namespace.as_deref()).await?
+        collect(&connection, namespace.as_deref()).await?
     };
     if namespace.is_some() && seen.is_nothing() && connection.existence().await == Existence::Missing {
         return Err(connection.no_such_namespace());
@@ -84,7 +87,7 @@ pub(crate) async fn names(connection: &Connection, namespace: Option<&str>) -> R
         let named = |object: &Arc<K>| (object.name_any(), K::kind(&()).into_owned());
         objects.into_iter().flatten().map(named).collect()
     }
-    let seen = collect::collect(connection, namespace).await?;
+    let seen = collect(connection, namespace).await?;
     let all = [
         of(seen.clusters.as_ref()),
         of(seen.machines.as_ref()),

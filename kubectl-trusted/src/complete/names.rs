@@ -7,7 +7,7 @@ use std::time::Duration;
 use kube::ResourceExt;
 use trusted_crds::{AttestationKey, Decision, condition};
 
-use crate::commands::{decide, status};
+use crate::commands::{decide, explain_machine, status};
 use crate::connect::ConnectionArgs;
 use crate::error::Result;
 
@@ -20,6 +20,8 @@ pub(super) enum Wanted {
     Undecided,
     NotDenied,
     Decided,
+    /// Machines, by their ids.
+    Machines,
     /// Every object of ours.
     Anything,
 }
@@ -43,8 +45,10 @@ async fn names(connection: &ConnectionArgs, wanted: Wanted) -> Result<Vec<(Strin
     let all_namespaces = connection.all_namespaces;
     let connection = connection.connect().await?;
     let namespace = (!all_namespaces).then(|| connection.namespace.clone());
-    if wanted == Wanted::Anything {
-        return status::names(&connection, namespace.as_deref()).await;
+    match wanted {
+        Wanted::Anything => return status::names(&connection, namespace.as_deref()).await,
+        Wanted::Machines => return explain_machine::ids(&connection).await,
+        Wanted::Undecided | Wanted::NotDenied | Wanted::Decided => {}
     }
     let keys = decide::keys(&connection).await?;
     let is_wanted = |key: &&AttestationKey| {
@@ -55,7 +59,7 @@ async fn names(connection: &ConnectionArgs, wanted: Wanted) -> Result<Vec<(Strin
                 decision != Some(Decision::Denied) && key.metadata.deletion_timestamp.is_none()
             }
             Wanted::Decided => decision.is_some(),
-            Wanted::Anything => true,
+            Wanted::Anything | Wanted::Machines => true,
         }
     };
     let told = |key: &AttestationKey| (key.name_any(), description(key));

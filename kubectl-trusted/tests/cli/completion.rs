@@ -35,7 +35,10 @@ async fn words_and_flags_need_no_cluster() {
         assert_eq!(offered(&ran), (expected.to_vec(), ":4"), "{words:?}");
     }
     let verbs = bare(&["__complete", ""]).await;
-    assert!(offered(&verbs).0.starts_with(&["status", "approve-ak", "deny-ak", "revoke-ak"]), "{verbs:?}");
+    assert!(
+        offered(&verbs).0.starts_with(&["status", "explain-machine", "approve-ak", "deny-ak", "revoke-ak"]),
+        "{verbs:?}"
+    );
     assert!(!verbs.stdout.contains("__complete"), "{verbs:?}");
 }
 
@@ -72,8 +75,9 @@ async fn fleet(prefix: &str) -> Scene {
 async fn each_verb_is_offered_the_keys_it_is_for() {
     let scene = fleet("offered").await;
     let viewer = scene.user("viewer");
-    let cases: [(&[&str], &[&str]); 6] = [
+    let cases: [(&[&str], &[&str]); 7] = [
         (&["approve-ak", ""], &["other", "waits"]),
+        (&["explain-machine", ""], &["waits"]),
         (&["approve-ak", "w"], &["waits"]),
         (&["approve-ak", "waits", "o"], &["other"]),
         (&["deny-ak", "t"], &["trusted"]),

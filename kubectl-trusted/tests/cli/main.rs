@@ -12,6 +12,7 @@ mod audit_api_calls;
 mod chain;
 mod completion;
 mod deny_ak;
+mod explain_machine;
 mod plugin;
 mod run;
 mod scene;

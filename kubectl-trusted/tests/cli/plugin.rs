@@ -48,7 +48,7 @@ async fn help_names_it_as_kubectl_does_and_touches_no_cluster() {
     );
 }
 
-const VERBS: [&str; 10] = [
+const VERBS: [&str; 11] = [
     "",
     "status",
     "approve-ak",
@@ -59,6 +59,7 @@ const VERBS: [&str; 10] = [
     "audit-api-calls diff",
     "version",
     "completion",
+    "explain-machine",
 ];
 
 /// What is pasted from a help text has to work: no line is broken but by a backslash.
@@ -86,7 +87,7 @@ async fn help_fits_the_screen_and_its_examples_can_be_pasted() {
 #[tokio::test]
 async fn only_status_offers_all_namespaces() {
     assert!(bare(&["status", "--help"]).await.exits(0).stdout.contains("-A, --all-namespaces"));
-    for verb in ["approve-ak", "deny-ak", "revoke-ak", "audit-api-calls"] {
+    for verb in ["approve-ak", "deny-ak", "revoke-ak", "explain-machine", "audit-api-calls"] {
         let help = bare(&[verb, "--help"]).await.exits(0).stdout;
         assert!(!help.contains("--all-namespaces"), "{help}");
     }
@@ -132,6 +133,8 @@ async fn what_cannot_be_understood_is_a_usage_error() {
         &["deny-ak"],
         &["deny-ak", "k", "l", "-y", "--expect-fingerprint", ZEROS],
         &["deny-ak", "k", "--replace"],
+        &["explain-machine"],
+        &["explain-machine", "m", "-A"],
         &["revoke-ak", "--all", "--pending"],
         &["revoke-ak", "k", "--reason", "x"],
         &["audit-api-calls", "snapshot", "--max", "lists=0"],

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::rbac::v1::{Role, RoleBinding};
 use kube::api::{Patch, PatchParams, PostParams};
 use kube::{Api, Client};
 use serde::Serialize;
@@ -114,6 +115,27 @@ impl Stage {
             .patch("trustee-deployment", &parameters, &Patch::Apply(deployment))
             .await;
         applied.expect("the Deployment is accepted");
+    }
+
+    /// Lets `nobody` list these resources of our group.
+    pub(crate) async fn grant(&self, namespace: &TestNamespace, resources: &[&str]) {
+        let role: Role = serde_json::from_value(json!({
+            "metadata": {"name": "part"},
+            "rules": [{"apiGroups": ["trusted-execution-clusters.io"], "resources": resources, "verbs": ["list"]}],
+        }))
+        .unwrap();
+        let binding: RoleBinding = serde_json::from_value(json!({
+            "metadata": {"name": "part"},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "part"},
+            "subjects": [{
+                "kind": "User", "name": namespace.user_name("nobody"), "apiGroup": "rbac.authorization.k8s.io",
+            }],
+        }))
+        .unwrap();
+        let roles: Api<Role> = self.api();
+        roles.create(&PostParams::default(), &role).await.unwrap();
+        let bindings: Api<RoleBinding> = self.api();
+        bindings.create(&PostParams::default(), &binding).await.unwrap();
     }
 }
 

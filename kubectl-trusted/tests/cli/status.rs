@@ -1,9 +1,6 @@
 //! `status` on staged objects: its screen, its document, missing rights, and what it costs.
 
 use jiff::Timestamp;
-use k8s_openapi::api::rbac::v1::{Role, RoleBinding};
-use kube::Api;
-use kube::api::PostParams;
 use serde_json::json;
 use testenv::audit::Window;
 use testenv::{ControlPlane, TestNamespace, eventually, objects};
@@ -204,27 +201,6 @@ async fn names_narrow_what_is_shown() {
     assert!(missing.stderr.starts_with(&expected), "{}", missing.stderr);
 }
 
-/// Lets `nobody` list these resources of our group.
-async fn grant(namespace: &TestNamespace, stage: &Stage, resources: &[&str]) {
-    let role: Role = serde_json::from_value(json!({
-        "metadata": {"name": "part"},
-        "rules": [{"apiGroups": ["trusted-execution-clusters.io"], "resources": resources, "verbs": ["list"]}],
-    }))
-    .unwrap();
-    let binding: RoleBinding = serde_json::from_value(json!({
-        "metadata": {"name": "part"},
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "part"},
-        "subjects": [{
-            "kind": "User", "name": namespace.user_name("nobody"), "apiGroup": "rbac.authorization.k8s.io",
-        }],
-    }))
-    .unwrap();
-    let roles: Api<Role> = stage.api();
-    roles.create(&PostParams::default(), &role).await.unwrap();
-    let bindings: Api<RoleBinding> = stage.api();
-    bindings.create(&PostParams::default(), &binding).await.unwrap();
-}
-
 #[tokio::test]
 async fn missing_rights_are_named_and_never_healthy() {
     let (namespace, stage) = staged("rights").await;
@@ -233,7 +209,7 @@ async fn missing_rights_are_named_and_never_healthy() {
     assert_eq!(blind["verdict"], "Unknown");
     assert_eq!(blind["incomplete"].as_array().unwrap().len(), 5);
 
-    grant(&namespace, &stage, &["machines", "attestationkeys"]).await;
+    stage.grant(&namespace, &["machines", "attestationkeys"]).await;
     let part = eventually("the right to act", std::time::Duration::from_secs(10), || async {
         let ran = nobody.run(&["status", "-o", "json"]).await;
         (ran.json()["incomplete"].as_array().unwrap().len() == 3).then_some(ran)

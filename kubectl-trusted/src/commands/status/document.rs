@@ -92,7 +92,8 @@ fn namespaces(seen: &Seen, namespace: Option<&str>) -> BTreeSet<String> {
     }
 }
 
-fn view<'a>(seen: &'a Seen, namespace: &'a str) -> View<'a> {
+/// What was seen of a namespace, for the health rules.
+pub(crate) fn view<'a>(seen: &'a Seen, namespace: &'a str) -> View<'a> {
     View {
         namespace,
         clusters: within(seen.clusters.as_deref(), namespace),
