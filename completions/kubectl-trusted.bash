@@ -60,11 +60,11 @@ _kubectl__trusted() {
             fi
             case "${prev}" in
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -186,11 +186,11 @@ _kubectl__trusted() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -280,11 +280,11 @@ _kubectl__trusted() {
             fi
             case "${prev}" in
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -386,11 +386,11 @@ _kubectl__trusted() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -508,11 +508,11 @@ _kubectl__trusted() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -602,11 +602,11 @@ _kubectl__trusted() {
             fi
             case "${prev}" in
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -728,11 +728,11 @@ _kubectl__trusted() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -822,11 +822,11 @@ _kubectl__trusted() {
             fi
             case "${prev}" in
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -944,11 +944,11 @@ _kubectl__trusted() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1031,18 +1031,34 @@ _kubectl__trusted() {
             return 0
             ;;
         kubectl__subcmd__trusted__subcmd__status)
-            opts="-A -o -n -s -h --all-namespaces --output --color --namespace --context --cluster --user --kubeconfig --as --as-group --as-uid --request-timeout --server --token --certificate-authority --insecure-skip-tls-verify --client-certificate --client-key --tls-server-name --help"
+            opts="-l -A -o -n -s -h --selector --all-namespaces --wait --for --timeout --output --color --namespace --context --cluster --user --kubeconfig --as --as-group --as-uid --request-timeout --server --token --certificate-authority --insecure-skip-tls-verify --client-certificate --client-key --tls-server-name --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
+                --selector)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -l)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --for)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1132,11 +1148,11 @@ _kubectl__trusted() {
             fi
             case "${prev}" in
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 --color)

@@ -25,13 +25,16 @@ function __fish_kubectl_trusted_using_subcommand
 end
 
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_needs_command" -s o -l output -d 'Format of the result' -r -f -a "table\t''
-wide\t'A table with all columns and nothing shortened, however wide it becomes'
+wide\t''
 json\t''
-yaml\t''"
+yaml\t''
+name\t''
+markdown\t''
+jsonpath=\t''"
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_needs_command" -l color -d 'Colour: words carry the meaning without it; NO_COLOR and TERM=dumb are respected' -r -f -a "auto\t'Colour on a terminal, unless NO_COLOR is set or TERM is "dumb"'
 always\t''
 never\t''"
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_needs_command" -s n -l namespace -d 'Namespace; without it that of the context, else "default"' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_needs_command" -s n -l namespace -d 'Namespace; without it that of the context, else "default". Status takes several: a,b' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_needs_command" -l context -d 'Context of the kubeconfig' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_needs_command" -l cluster -d 'Cluster of the kubeconfig' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_needs_command" -l user -d 'User of the kubeconfig; with --audit-log the client whose requests are counted' -r
@@ -58,14 +61,20 @@ complete -c kubectl-trusted -n "__fish_kubectl_trusted_needs_command" -f -a "rev
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_needs_command" -f -a "audit-api-calls" -d 'Count API requests, and compare before and after'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_needs_command" -f -a "version" -d 'Show which versions there are, and whether they go together'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_needs_command" -f -a "completion" -d 'Print the completion script of a shell, or the helper through which kubectl completes'
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand status" -s l -l selector -d 'Show only what has these labels, such as rack=7; the verdict still is about all' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand status" -l for -d 'What to wait for: healthy, or delivered=NAME of a machine or key' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand status" -l timeout -d 'How long to wait' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand status" -s o -l output -d 'Format of the result' -r -f -a "table\t''
-wide\t'A table with all columns and nothing shortened, however wide it becomes'
+wide\t''
 json\t''
-yaml\t''"
+yaml\t''
+name\t''
+markdown\t''
+jsonpath=\t''"
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand status" -l color -d 'Colour: words carry the meaning without it; NO_COLOR and TERM=dumb are respected' -r -f -a "auto\t'Colour on a terminal, unless NO_COLOR is set or TERM is "dumb"'
 always\t''
 never\t''"
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand status" -s n -l namespace -d 'Namespace; without it that of the context, else "default"' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand status" -s n -l namespace -d 'Namespace; without it that of the context, else "default". Status takes several: a,b' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand status" -l context -d 'Context of the kubeconfig' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand status" -l cluster -d 'Cluster of the kubeconfig' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand status" -l user -d 'User of the kubeconfig; with --audit-log the client whose requests are counted' -r
@@ -81,16 +90,20 @@ complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand status" 
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand status" -l client-key -d 'File with the key of the client certificate' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand status" -l tls-server-name -d 'Name expected in the API server\'s certificate' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand status" -s A -l all-namespaces -d 'All namespaces'
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand status" -l wait -d 'Wait until it is so, then show; exit code 124 if it was not in time'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand status" -l insecure-skip-tls-verify -d 'Do not check the API server\'s certificate: anybody can then read and change what is sent'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand status" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand explain-machine" -s o -l output -d 'Format of the result' -r -f -a "table\t''
-wide\t'A table with all columns and nothing shortened, however wide it becomes'
+wide\t''
 json\t''
-yaml\t''"
+yaml\t''
+name\t''
+markdown\t''
+jsonpath=\t''"
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand explain-machine" -l color -d 'Colour: words carry the meaning without it; NO_COLOR and TERM=dumb are respected' -r -f -a "auto\t'Colour on a terminal, unless NO_COLOR is set or TERM is "dumb"'
 always\t''
 never\t''"
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand explain-machine" -s n -l namespace -d 'Namespace; without it that of the context, else "default"' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand explain-machine" -s n -l namespace -d 'Namespace; without it that of the context, else "default". Status takes several: a,b' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand explain-machine" -l context -d 'Context of the kubeconfig' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand explain-machine" -l cluster -d 'Cluster of the kubeconfig' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand explain-machine" -l user -d 'User of the kubeconfig; with --audit-log the client whose requests are counted' -r
@@ -116,13 +129,16 @@ server\t''"
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand approve-ak" -l timeout -d 'How long to wait for the effect' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand approve-ak" -l reason -d 'Why, for those who read the approval later' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand approve-ak" -s o -l output -d 'Format of the result' -r -f -a "table\t''
-wide\t'A table with all columns and nothing shortened, however wide it becomes'
+wide\t''
 json\t''
-yaml\t''"
+yaml\t''
+name\t''
+markdown\t''
+jsonpath=\t''"
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand approve-ak" -l color -d 'Colour: words carry the meaning without it; NO_COLOR and TERM=dumb are respected' -r -f -a "auto\t'Colour on a terminal, unless NO_COLOR is set or TERM is "dumb"'
 always\t''
 never\t''"
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand approve-ak" -s n -l namespace -d 'Namespace; without it that of the context, else "default"' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand approve-ak" -s n -l namespace -d 'Namespace; without it that of the context, else "default". Status takes several: a,b' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand approve-ak" -l context -d 'Context of the kubeconfig' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand approve-ak" -l cluster -d 'Cluster of the kubeconfig' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand approve-ak" -l user -d 'User of the kubeconfig; with --audit-log the client whose requests are counted' -r
@@ -154,13 +170,16 @@ server\t''"
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand deny-ak" -l timeout -d 'How long to wait for the effect' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand deny-ak" -l reason -d 'Why, for those who read the denial later' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand deny-ak" -s o -l output -d 'Format of the result' -r -f -a "table\t''
-wide\t'A table with all columns and nothing shortened, however wide it becomes'
+wide\t''
 json\t''
-yaml\t''"
+yaml\t''
+name\t''
+markdown\t''
+jsonpath=\t''"
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand deny-ak" -l color -d 'Colour: words carry the meaning without it; NO_COLOR and TERM=dumb are respected' -r -f -a "auto\t'Colour on a terminal, unless NO_COLOR is set or TERM is "dumb"'
 always\t''
 never\t''"
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand deny-ak" -s n -l namespace -d 'Namespace; without it that of the context, else "default"' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand deny-ak" -s n -l namespace -d 'Namespace; without it that of the context, else "default". Status takes several: a,b' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand deny-ak" -l context -d 'Context of the kubeconfig' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand deny-ak" -l cluster -d 'Cluster of the kubeconfig' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand deny-ak" -l user -d 'User of the kubeconfig; with --audit-log the client whose requests are counted' -r
@@ -189,13 +208,16 @@ complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand revoke-a
 server\t''"
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand revoke-ak" -l timeout -d 'How long to wait for the effect' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand revoke-ak" -s o -l output -d 'Format of the result' -r -f -a "table\t''
-wide\t'A table with all columns and nothing shortened, however wide it becomes'
+wide\t''
 json\t''
-yaml\t''"
+yaml\t''
+name\t''
+markdown\t''
+jsonpath=\t''"
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand revoke-ak" -l color -d 'Colour: words carry the meaning without it; NO_COLOR and TERM=dumb are respected' -r -f -a "auto\t'Colour on a terminal, unless NO_COLOR is set or TERM is "dumb"'
 always\t''
 never\t''"
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand revoke-ak" -s n -l namespace -d 'Namespace; without it that of the context, else "default"' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand revoke-ak" -s n -l namespace -d 'Namespace; without it that of the context, else "default". Status takes several: a,b' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand revoke-ak" -l context -d 'Context of the kubeconfig' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand revoke-ak" -l cluster -d 'Cluster of the kubeconfig' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand revoke-ak" -l user -d 'User of the kubeconfig; with --audit-log the client whose requests are counted' -r
@@ -216,13 +238,16 @@ complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand revoke-a
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand revoke-ak" -l insecure-skip-tls-verify -d 'Do not check the API server\'s certificate: anybody can then read and change what is sent'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand revoke-ak" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff" -s o -l output -d 'Format of the result' -r -f -a "table\t''
-wide\t'A table with all columns and nothing shortened, however wide it becomes'
+wide\t''
 json\t''
-yaml\t''"
+yaml\t''
+name\t''
+markdown\t''
+jsonpath=\t''"
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff" -l color -d 'Colour: words carry the meaning without it; NO_COLOR and TERM=dumb are respected' -r -f -a "auto\t'Colour on a terminal, unless NO_COLOR is set or TERM is "dumb"'
 always\t''
 never\t''"
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff" -s n -l namespace -d 'Namespace; without it that of the context, else "default"' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff" -s n -l namespace -d 'Namespace; without it that of the context, else "default". Status takes several: a,b' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff" -l context -d 'Context of the kubeconfig' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff" -l cluster -d 'Cluster of the kubeconfig' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff" -l user -d 'User of the kubeconfig; with --audit-log the client whose requests are counted' -r
@@ -250,13 +275,16 @@ complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-ap
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from snapshot" -l max -d 'At most N such requests: `list=0`, `get/secrets=3`, `patch/machines/status=10`, `*/secrets=0`; may be repeated' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from snapshot" -l max-total -d 'At most N requests in all' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from snapshot" -s o -l output -d 'Format of the result' -r -f -a "table\t''
-wide\t'A table with all columns and nothing shortened, however wide it becomes'
+wide\t''
 json\t''
-yaml\t''"
+yaml\t''
+name\t''
+markdown\t''
+jsonpath=\t''"
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from snapshot" -l color -d 'Colour: words carry the meaning without it; NO_COLOR and TERM=dumb are respected' -r -f -a "auto\t'Colour on a terminal, unless NO_COLOR is set or TERM is "dumb"'
 always\t''
 never\t''"
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from snapshot" -s n -l namespace -d 'Namespace; without it that of the context, else "default"' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from snapshot" -s n -l namespace -d 'Namespace; without it that of the context, else "default". Status takes several: a,b' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from snapshot" -l context -d 'Context of the kubeconfig' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from snapshot" -l cluster -d 'Cluster of the kubeconfig' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from snapshot" -l user -d 'User of the kubeconfig; with --audit-log the client whose requests are counted' -r
@@ -278,13 +306,16 @@ complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-ap
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from diff" -l max-total -d 'At most N requests in all' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from diff" -l max-increase -d 'The total may grow by at most this much, such as 5%' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from diff" -s o -l output -d 'Format of the result' -r -f -a "table\t''
-wide\t'A table with all columns and nothing shortened, however wide it becomes'
+wide\t''
 json\t''
-yaml\t''"
+yaml\t''
+name\t''
+markdown\t''
+jsonpath=\t''"
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from diff" -l color -d 'Colour: words carry the meaning without it; NO_COLOR and TERM=dumb are respected' -r -f -a "auto\t'Colour on a terminal, unless NO_COLOR is set or TERM is "dumb"'
 always\t''
 never\t''"
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from diff" -s n -l namespace -d 'Namespace; without it that of the context, else "default"' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from diff" -s n -l namespace -d 'Namespace; without it that of the context, else "default". Status takes several: a,b' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from diff" -l context -d 'Context of the kubeconfig' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from diff" -l cluster -d 'Cluster of the kubeconfig' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from diff" -l user -d 'User of the kubeconfig; with --audit-log the client whose requests are counted' -r
@@ -303,13 +334,16 @@ complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-ap
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from diff" -l insecure-skip-tls-verify -d 'Do not check the API server\'s certificate: anybody can then read and change what is sent'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from diff" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand version" -s o -l output -d 'Format of the result' -r -f -a "table\t''
-wide\t'A table with all columns and nothing shortened, however wide it becomes'
+wide\t''
 json\t''
-yaml\t''"
+yaml\t''
+name\t''
+markdown\t''
+jsonpath=\t''"
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand version" -l color -d 'Colour: words carry the meaning without it; NO_COLOR and TERM=dumb are respected' -r -f -a "auto\t'Colour on a terminal, unless NO_COLOR is set or TERM is "dumb"'
 always\t''
 never\t''"
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand version" -s n -l namespace -d 'Namespace; without it that of the context, else "default"' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand version" -s n -l namespace -d 'Namespace; without it that of the context, else "default". Status takes several: a,b' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand version" -l context -d 'Context of the kubeconfig' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand version" -l cluster -d 'Cluster of the kubeconfig' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand version" -l user -d 'User of the kubeconfig; with --audit-log the client whose requests are counted' -r
@@ -329,13 +363,16 @@ complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand version"
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand version" -l insecure-skip-tls-verify -d 'Do not check the API server\'s certificate: anybody can then read and change what is sent'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand version" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand completion" -s o -l output -d 'Format of the result' -r -f -a "table\t''
-wide\t'A table with all columns and nothing shortened, however wide it becomes'
+wide\t''
 json\t''
-yaml\t''"
+yaml\t''
+name\t''
+markdown\t''
+jsonpath=\t''"
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand completion" -l color -d 'Colour: words carry the meaning without it; NO_COLOR and TERM=dumb are respected' -r -f -a "auto\t'Colour on a terminal, unless NO_COLOR is set or TERM is "dumb"'
 always\t''
 never\t''"
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand completion" -s n -l namespace -d 'Namespace; without it that of the context, else "default"' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand completion" -s n -l namespace -d 'Namespace; without it that of the context, else "default". Status takes several: a,b' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand completion" -l context -d 'Context of the kubeconfig' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand completion" -l cluster -d 'Cluster of the kubeconfig' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand completion" -l user -d 'User of the kubeconfig; with --audit-log the client whose requests are counted' -r

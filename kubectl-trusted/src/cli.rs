@@ -10,7 +10,7 @@ use crate::commands::status::StatusArgs;
 use crate::commands::version::VersionArgs;
 use crate::connect::ConnectionArgs;
 use crate::exit;
-use crate::output::Format;
+use crate::output::format::{Format, FormatParser};
 use crate::output::paint::ColorChoice;
 
 /// kubectl runs the program as `kubectl trusted`, so that is what its help calls it.
@@ -35,11 +35,11 @@ pub(crate) struct Cli {
     pub(crate) connection: ConnectionArgs,
 }
 
-#[derive(Clone, Copy, Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
     /// Format of the result
-    #[arg(short, long, global = true, value_enum, default_value_t, value_name = "FORMAT")]
+    #[arg(short, long, global = true, value_parser = FormatParser, default_value = "table", value_name = "FORMAT")]
     pub(crate) output: Format,
 
     /// Colour: words carry the meaning without it; NO_COLOR and TERM=dumb are respected
@@ -84,7 +84,7 @@ mod tests {
         for words in [&before[..], &after[..]] {
             let cli = Cli::try_parse_from(words).unwrap();
             assert_eq!(cli.connection.context.as_deref(), Some("c"));
-            assert_eq!(cli.connection.namespace.as_deref(), Some("x"));
+            assert_eq!(cli.connection.namespace, ["x"]);
         }
     }
 }

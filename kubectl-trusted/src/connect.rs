@@ -7,6 +7,7 @@ mod kubeconfig;
 mod lists;
 mod namespace;
 
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ use crate::error::{Attempt, Class, Error, Result};
 use crate::next;
 use crate::output::time::parse_duration;
 
-pub(crate) use self::lists::{Listed, attempt};
+pub(crate) use self::lists::{Listed, Lists, attempt};
 pub(crate) use self::namespace::Existence;
 
 /// How the API server knows this program, in audit logs above all.
@@ -31,9 +32,10 @@ const LONGEST_CONNECT: Duration = Duration::from_secs(10);
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Connection (as kubectl)")]
 pub(crate) struct ConnectionArgs {
-    /// Namespace; without it that of the context, else "default"
+    /// Namespace; without it that of the context, else "default". Status takes several: a,b
     #[arg(short, long, global = true, value_name = "NAMESPACE", conflicts_with = "all_namespaces", value_parser = namespace)]
-    pub(crate) namespace: Option<String>,
+    #[arg(value_delimiter = ',', num_args = 1)]
+    pub(crate) namespace: Vec<String>,
 
     /// All namespaces. Taken in any place, so that the verbs without it can say so; `status` alone offers it.
     #[arg(short = 'A', long, global = true, hide = true)]
@@ -120,13 +122,35 @@ pub(crate) struct Connection {
 }
 
 impl ConnectionArgs {
-    /// The client. Plug-ins for credentials run while it is made, so this happens off the async threads.
+    /// The client, for commands that work in one namespace.
     pub(crate) async fn connect(&self) -> Result<Connection> {
+        match self.namespace.as_slice() {
+            [] | [_] => self.connect_to_several().await,
+            several => {
+                Err(Error::usage(format!("This works in one namespace, not in {}", several.join(" and ")))
+                    .next("name one of them with -n; kubectl trusted status takes several"))
+            }
+        }
+    }
+
+    /// The namespaces to look at: those named, else that of the context; none stands for all.
+    pub(crate) fn places(&self, connection: &Connection) -> Vec<String> {
+        let named: BTreeSet<_> =
+            self.namespace.iter().filter(|namespace| !namespace.is_empty()).cloned().collect();
+        match (self.all_namespaces, named.is_empty()) {
+            (true, _) => Vec::new(),
+            (false, true) => vec![connection.namespace.clone()],
+            (false, false) => named.into_iter().collect(),
+        }
+    }
+
+    /// The client. Plug-ins for credentials run while it is made, so this happens off the async threads.
+    pub(crate) async fn connect_to_several(&self) -> Result<Connection> {
         let config = self.config().await?;
         let url = config.cluster_url.to_string();
         // `-n "$UNSET"` asks for nothing, as with kubectl.
-        let given = self.namespace.clone().filter(|namespace| !namespace.is_empty());
-        let namespace = given.unwrap_or_else(|| config.default_namespace.clone());
+        let given = self.namespace.first().filter(|namespace| !namespace.is_empty());
+        let namespace = given.cloned().unwrap_or_else(|| config.default_namespace.clone());
         let request_timeout = Some(self.request_timeout).filter(|limit| !limit.is_zero());
         let building = tokio::task::spawn_blocking(move || Client::try_from(config));
         let client = match building.await {

@@ -33,6 +33,7 @@ use crate::output::Screen;
 use crate::session::Session;
 
 pub use crate::commands::completion::scripts;
+pub use crate::commands::status::schema as status_schema;
 
 /// The whole command line, for manual pages.
 pub fn command() -> clap::Command {

@@ -3,7 +3,10 @@
 //! Owns the streams, the format, closed pipes and the wording around errors. Must not know any command.
 
 pub(crate) mod draw;
+pub(crate) mod format;
+mod jsonpath;
 pub(crate) mod machine;
+mod markdown;
 pub(crate) mod neutral;
 pub(crate) mod paint;
 pub(crate) mod progress;
@@ -12,24 +15,13 @@ pub(crate) mod time;
 
 use std::io::{self, BufRead, IsTerminal, Write};
 
-use clap::ValueEnum;
-
 use self::draw::Canvas;
+use self::format::Format;
+use self::jsonpath::Template;
 use self::machine::{Document, Failure};
 use self::paint::{ColorChoice, Environment};
 use self::text::{Span, Text, Tone};
 use crate::error::{Class, Error, Result};
-
-/// `-o`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    #[default]
-    Table,
-    /// A table with all columns and nothing shortened, however wide it becomes.
-    Wide,
-    Json,
-    Yaml,
-}
 
 /// Both streams of the program and how they are to be written.
 pub(crate) struct Screen {
@@ -60,11 +52,14 @@ impl Screen {
 
     /// The result of a command, in the format asked for.
     pub(crate) fn document<D: Document>(&mut self, document: &D) -> Result<()> {
-        let written = match self.format {
+        let written = match &self.format {
             Format::Table => draw::draw(&document.text(), self.out),
             Format::Wide => draw::draw(&document.wide(), self.out),
             Format::Json => machine::json(document)?,
             Format::Yaml => machine::yaml(document)?,
+            Format::Markdown => markdown::draw(&document.wide()),
+            Format::Name => names(document)?,
+            Format::Jsonpath(template) => templated(template, document)?,
         };
         self.write_out(&written)
     }
@@ -103,9 +98,9 @@ impl Screen {
         }
         let failure = Failure::of(error);
         let document = match self.format {
-            Format::Table | Format::Wide => return,
             Format::Json => machine::json_of(Failure::KIND, &failure),
             Format::Yaml => machine::yaml_of(Failure::KIND, &failure),
+            _ => return,
         };
         if let Ok(document) = document {
             // The failure has been told on stderr already; a second one while telling it adds nothing.
@@ -163,6 +158,24 @@ fn one_line(spans: &[Span]) -> Text {
     let mut text = Text::default();
     text.paragraph(0, spans.iter().cloned());
     text
+}
+
+fn names<D: Document>(document: &D) -> Result<String> {
+    let names = document.names().ok_or_else(|| {
+        Error::usage("-o name is for results that consist of objects")
+            .next("use -o json, or -o jsonpath=TEMPLATE")
+    })?;
+    Ok(names.iter().map(|name| format!("{}\n", neutral::for_terminal(name))).collect())
+}
+
+/// As with kubectl, nothing is added to the text, not even a line break.
+fn templated<D: Document>(template: &Template, document: &D) -> Result<String> {
+    let value = machine::value(document)?;
+    let text = template.render(&value).map_err(|why| {
+        Error::usage(format!("The template cannot be applied: {why}")).next("see the document with -o json")
+    })?;
+    let lines: Vec<_> = text.split('\n').map(neutral::for_terminal).collect();
+    Ok(lines.join("\n"))
 }
 
 /// kubectl's shape first, then the cause and the remedy.

@@ -5,24 +5,32 @@
 
 mod collect;
 mod document;
+mod filter;
 mod render;
 mod rows;
 mod tables;
+mod wait;
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use self::collect::Seen;
 pub(crate) use self::collect::collect;
 pub(crate) use self::document::view;
+use self::wait::{End, For, Place};
 
 use clap::Args;
-use jiff::Timestamp;
 use kube::ResourceExt;
+use kube::core::Selector;
 use trusted_crds::health::Verdict;
 
 use crate::connect::{Connection, Existence};
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::output::machine;
 use crate::output::progress::Progress;
+use crate::output::time::parse_duration;
+use crate::selector;
 use crate::session::Session;
 
 const HELP: &str = "\
@@ -39,11 +47,18 @@ Examples:
   kubectl trusted status
   kubectl trusted status -A
 
-  # Only what these names stand for: clusters, machines, keys or images
+  # Only what these names stand for, or what has these labels
   kubectl trusted status machine-1 ak-1
+  kubectl trusted status -l rack=7
+
+  # Several namespaces, as a table for a ticket
+  kubectl trusted status -n one,two -o markdown
 
   # For a script
-  kubectl trusted status -n trusted -o json | jq -r .verdict";
+  kubectl trusted status -n trusted -o jsonpath={.verdict}
+
+  # In a pipeline: until the machine can attest, also if it is not there yet
+  kubectl trusted status --wait --for=delivered=machine-1 --timeout=5m";
 
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
@@ -52,32 +67,71 @@ pub(crate) struct StatusArgs {
     #[arg(value_name = "NAME")]
     names: Vec<String>,
 
+    /// Show only what has these labels, such as rack=7; the verdict still is about all
+    #[arg(short = 'l', long, value_name = "LABELS", value_parser = selector::parse)]
+    selector: Option<Selector>,
+
     // The flag of the same name that is taken in any place, shown where it means something.
     /// All namespaces
     #[arg(short = 'A', long)]
     all_namespaces: bool,
+
+    /// Wait until it is so, then show; exit code 124 if it was not in time
+    #[arg(long)]
+    wait: bool,
+
+    /// What to wait for: healthy, or delivered=NAME of a machine or key
+    #[arg(long = "for", value_name = "WHAT", default_value = "healthy", requires = "wait", value_parser = For::parse)]
+    wait_for: For,
+
+    /// How long to wait
+    #[arg(long, value_name = "DURATION", default_value = "60s", requires = "wait", value_parser = parse_duration)]
+    timeout: Duration,
+}
+
+/// The schema of the document, as it is published in docs/schema.
+pub fn schema() -> String {
+    machine::schema::<document::Status>()
 }
 
 pub(crate) async fn run(session: &mut Session, args: &StatusArgs) -> Result<Exit> {
-    let connection = session.connection.connect().await?;
-    let namespace = (!session.connection.all_namespaces).then(|| connection.namespace.clone());
-    let seen = {
+    let connection = session.connection.connect_to_several().await?;
+    let namespaces = session.connection.places(&connection);
+    let flags = session.connection.repeated_flags();
+    let mut seens = {
         let _progress = Progress::start(&session.screen, "asking the API server");
-        collect(&connection, namespace.as_deref()).await?
+        collect::collect_all(&connection, &namespaces).await?
     };
-    if namespace.is_some() && seen.is_nothing() && connection.existence().await == Existence::Missing {
+    let is_nothing = namespaces.len() == 1 && seens.iter().all(Seen::is_nothing);
+    if is_nothing && !args.wait && connection.existence().await == Existence::Missing {
         return Err(connection.no_such_namespace());
     }
-    let flags = session.connection.repeated_flags();
-    let mut status = document::of(&seen, namespace.as_deref(), &flags, Timestamp::now());
+    let place = Place { connection: &connection, namespaces: &namespaces, flags: &flags };
+    let (mut status, waited) = match args.wait {
+        false => (place.status(&seens), None),
+        true => {
+            let message = format!("waiting for: {}", args.wait_for.words());
+            let _progress = Progress::start(&session.screen, &message);
+            let (status, end) = Box::pin(place.wait(&mut seens, &args.wait_for, args.timeout)).await?;
+            (status, Some(end))
+        }
+    };
+    if let Some(selector) = &args.selector {
+        status.keep_labelled(&filter::labelled(&seens, selector));
+    }
     if !args.names.is_empty() {
         status.keep_only(&args.names)?;
     }
     session.screen.document(&status)?;
-    Ok(match status.verdict {
-        Verdict::Healthy => Exit::Good,
-        Verdict::Degraded | Verdict::Unhealthy => Exit::Unhealthy,
-        Verdict::Unknown => Exit::Incomplete,
+    if waited == Some(End::Late) {
+        let (what, seconds) = (args.wait_for.words(), args.timeout.as_secs_f64());
+        session.screen.warning(&format!("not {what} after {seconds} s"));
+    }
+    Ok(match (waited, status.verdict) {
+        (Some(End::Reached), _) | (None, Verdict::Healthy) => Exit::Good,
+        (Some(End::Late), _) => Exit::Deadline,
+        (Some(End::NotVisible), _) | (None, Verdict::Unknown) => Exit::Incomplete,
+        (None, Verdict::Degraded | Verdict::Unhealthy) => Exit::Unhealthy,
     })
 }
 

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use cachelib::{BuildError, Builder, Cache, Cached, ListError, Loaded, Options, Source};
+use cachelib::{BuildError, Builder, Cache, Cached, ListError, Loaded, Options, Running, Source};
 
 use super::Connection;
 use crate::error::{Attempt, Class, Error, Result};
@@ -37,6 +37,13 @@ impl<'a> Lists<'a> {
 
     pub(crate) async fn load(self) -> Listed<'a> {
         Listed { connection: self.connection, loaded: self.kinds.load().await }
+    }
+}
+
+impl Lists<'_> {
+    /// Goes on watching them, until the value is told to stop.
+    pub(crate) fn watch(self) -> Running {
+        self.kinds.start()
     }
 }
 

@@ -3,12 +3,13 @@
 //! Owns which failures leave the rest worth showing: a right, a kind or an answer that is missing. A server that cannot be
 //! reached does not.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{Attempt, Class, Error};
 
 /// A right that was missing.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct Incomplete {
     pub(crate) verb: &'static str,
     pub(crate) resource: String,

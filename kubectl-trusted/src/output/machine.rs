@@ -2,7 +2,10 @@
 //!
 //! Owns the envelope. A document is the same data whatever the format or the verbosity.
 
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::neutral;
 use super::text::Text;
@@ -23,6 +26,11 @@ pub(crate) trait Document: Serialize {
     fn wide(&self) -> Text {
         self.text()
     }
+
+    /// The objects it consists of, as `kubectl get -o name` prints them; none for a document that is something else.
+    fn names(&self) -> Option<Vec<String>> {
+        None
+    }
 }
 
 #[derive(Serialize)]
@@ -40,6 +48,35 @@ pub(crate) fn json<D: Document>(document: &D) -> Result<String> {
 
 pub(crate) fn yaml<D: Document>(document: &D) -> Result<String> {
     yaml_of(D::KIND, document)
+}
+
+/// The whole document, envelope included.
+pub(crate) fn value<D: Document>(document: &D) -> Result<Value> {
+    let envelope = Envelope { api_version: API_VERSION, kind: D::KIND, body: document };
+    serde_json::to_value(&envelope).map_err(|error| {
+        Error::new(Class::Output, "The document cannot be written as JSON").why(error.to_string())
+    })
+}
+
+/// The schema of a document, envelope included, as JSON Schema 2020-12.
+pub(crate) fn schema<D: Document + JsonSchema>() -> String {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    let mut schema = settings.into_generator().into_root_schema_for::<D>();
+    let object = schema.ensure_object();
+    for (field, value) in [("kind", D::KIND), ("apiVersion", API_VERSION)] {
+        if let Some(Value::Object(fields)) = object.get_mut("properties") {
+            fields.insert(field.to_owned(), serde_json::json!({"const": value}));
+        }
+        if let Some(Value::Array(required)) = object.get_mut("required") {
+            required.insert(0, field.into());
+        }
+    }
+    format!("{:#}\n", schema.to_value())
+}
+
+/// An object of ours as other commands take it.
+pub(crate) fn name_of<K: kube::Resource<DynamicType = ()>>(name: &str) -> String {
+    format!("{}.{}/{name}", K::kind(&()).to_lowercase(), K::group(&()))
 }
 
 pub(crate) fn json_of<B: Serialize>(kind: &'static str, body: &B) -> Result<String> {

@@ -144,7 +144,11 @@ async fn what_cannot_be_understood_is_a_usage_error() {
         assert!(!ran.stderr.is_empty(), "{arguments:?}");
     }
     let format = bare(&["status", "-o", "xml"]).await;
-    assert!(format.stderr.contains("[possible values: table, wide, json, yaml]"), "{}", format.stderr);
+    assert!(
+        format.stderr.contains("the formats are: table, wide, json, yaml, name, markdown, jsonpath=TEMPLATE"),
+        "{}",
+        format.stderr
+    );
 }
 
 #[tokio::test]

@@ -13,7 +13,7 @@ const IMAGE: &str =
     "quay.io/example/os@sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 
 /// A cluster with one machine served, one that waits for its key, and a second key for the first.
-async fn staged(prefix: &str) -> (TestNamespace, Stage) {
+pub(crate) async fn staged(prefix: &str) -> (TestNamespace, Stage) {
     let namespace = ControlPlane::shared().await.namespace(prefix).await;
     let stage = Stage::of(&namespace);
     stage.cluster("demo").await;

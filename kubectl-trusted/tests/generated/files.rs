@@ -1,15 +1,16 @@
-//! What is made from the command line: completion scripts and manual pages.
+//! What is made from the command line: completion scripts, manual pages, the schema of `status`.
 
 use std::io;
 
 use clap_mangen::Man;
 
-pub const FOLDERS: [&str; 2] = ["completions", "docs/man"];
+pub const FOLDERS: [&str; 3] = ["completions", "docs/man", "docs/schema"];
 
 /// Path from the root of the repository, and contents.
 pub fn all() -> io::Result<Vec<(String, String)>> {
     let scripts = kubectl_trusted::scripts().into_iter();
     let mut files: Vec<_> = scripts.map(|(name, text)| (format!("completions/{name}"), text)).collect();
+    files.push(("docs/schema/status.json".to_owned(), kubectl_trusted::status_schema()));
     let mut command = kubectl_trusted::command().disable_version_flag(true);
     command.build();
     pages(&command, "kubectl-trusted", &mut files)?;

@@ -3,6 +3,7 @@
 //! Owns its field names, which are a contract, and how the items make one exit code.
 
 use serde::Serialize;
+use trusted_crds::AttestationKey;
 
 use super::action::Action;
 use super::args::DryRun;
@@ -10,7 +11,7 @@ use super::judge::{self, Candidate, Refusal, Unchanged};
 use super::stage::Stage;
 use crate::exit::Exit;
 use crate::next;
-use crate::output::machine::Document;
+use crate::output::machine::{self, Document};
 use crate::output::text::{Span, Table, Text, Tone};
 
 /// The reason of an item that was not to be changed.
@@ -240,6 +241,10 @@ impl Item {
 
 impl Document for Results {
     const KIND: &'static str = "ApprovalResult";
+
+    fn names(&self) -> Option<Vec<String>> {
+        Some(self.items.iter().map(|item| machine::name_of::<AttestationKey>(&item.name)).collect())
+    }
 
     fn text(&self) -> Text {
         let mut text = Text::default();

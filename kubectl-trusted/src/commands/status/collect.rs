@@ -4,12 +4,12 @@
 
 use std::sync::Arc;
 
-use cachelib::{Cache, Cached, Key, Source};
+use cachelib::{Cache, Cached, Key, Source, Subscription};
 use k8s_openapi::api::apps::v1::Deployment;
 use trusted_crds::names::{MANAGED_BY, MANAGED_BY_LABEL};
 use trusted_crds::{ApprovedImage, AttestationKey, Machine, TrustedExecutionCluster};
 
-use crate::connect::{Connection, Listed, attempt};
+use crate::connect::{Connection, Listed, Lists, attempt};
 use crate::error::{Class, Error, Incomplete, Result};
 
 /// An object that is there but cannot be read.
@@ -32,28 +32,84 @@ pub(crate) struct Seen {
     pub(crate) incomplete: Vec<Incomplete>,
 }
 
+/// The kinds that are looked at, registered for one namespace or all.
+pub(crate) struct Kinds {
+    clusters: Cache<TrustedExecutionCluster>,
+    machines: Cache<Machine>,
+    keys: Cache<AttestationKey>,
+    images: Cache<ApprovedImage>,
+    deployments: Cache<Deployment>,
+}
+
+impl Kinds {
+    pub(crate) fn register(lists: &mut Lists<'_>, namespace: Option<&str>) -> Result<Kinds> {
+        let managed = source(namespace).labels(format!("{MANAGED_BY_LABEL}={MANAGED_BY}"));
+        Ok(Kinds {
+            clusters: lists.add(source(namespace))?,
+            machines: lists.add(source(namespace))?,
+            keys: lists.add(source(namespace))?,
+            images: lists.add(source(namespace))?,
+            deployments: lists.add(managed)?,
+        })
+    }
+
+    /// A subscription to each kind.
+    pub(crate) fn subscriptions(&self) -> [Subscription<()>; 5] {
+        [
+            subscribed(&self.clusters),
+            subscribed(&self.machines),
+            subscribed(&self.keys),
+            subscribed(&self.images),
+            subscribed(&self.deployments),
+        ]
+    }
+
+    /// Puts what the caches hold into what was seen; a kind that has not been listed stays as it was.
+    pub(crate) fn refresh(&self, seen: &mut Seen) {
+        refresh(&self.clusters, &mut seen.clusters);
+        refresh(&self.machines, &mut seen.machines);
+        refresh(&self.keys, &mut seen.attestation_keys);
+        refresh(&self.images, &mut seen.approved_images);
+        refresh(&self.deployments, &mut seen.deployments);
+    }
+}
+
+fn subscribed<K: Cached>(cache: &Cache<K>) -> Subscription<()> {
+    cache.subscribe(|_, _| vec![()])
+}
+
+fn refresh<K: Cached>(cache: &Cache<K>, seen: &mut Option<Vec<Arc<K>>>) {
+    if cache.readiness().borrow().is_synced() {
+        *seen = Some(cache.list());
+    }
+}
+
 pub(crate) async fn collect(connection: &Connection, namespace: Option<&str>) -> Result<Seen> {
     let mut lists = connection.lists();
-    let clusters = lists.add::<TrustedExecutionCluster>(source(namespace))?;
-    let machines = lists.add::<Machine>(source(namespace))?;
-    let keys = lists.add::<AttestationKey>(source(namespace))?;
-    let images = lists.add::<ApprovedImage>(source(namespace))?;
-    let managed = source(namespace).labels(format!("{MANAGED_BY_LABEL}={MANAGED_BY}"));
-    let deployments = lists.add::<Deployment>(managed)?;
+    let kinds = Kinds::register(&mut lists, namespace)?;
     let listed = lists.load().await;
     not_installed(&[
-        listed.error(&clusters),
-        listed.error(&machines),
-        listed.error(&keys),
-        listed.error(&images),
+        listed.error(&kinds.clusters),
+        listed.error(&kinds.machines),
+        listed.error(&kinds.keys),
+        listed.error(&kinds.images),
     ])?;
     let mut seen = Seen::default();
-    seen.clusters = seen.take(&listed, &clusters)?;
-    seen.machines = seen.take(&listed, &machines)?;
-    seen.attestation_keys = seen.take(&listed, &keys)?;
-    seen.approved_images = seen.take(&listed, &images)?;
-    seen.deployments = seen.take(&listed, &deployments)?;
+    seen.clusters = seen.take(&listed, &kinds.clusters)?;
+    seen.machines = seen.take(&listed, &kinds.machines)?;
+    seen.attestation_keys = seen.take(&listed, &kinds.keys)?;
+    seen.approved_images = seen.take(&listed, &kinds.images)?;
+    seen.deployments = seen.take(&listed, &kinds.deployments)?;
     Ok(seen)
+}
+
+/// The same for several namespaces at once; none named stands for all of them.
+pub(crate) async fn collect_all(connection: &Connection, namespaces: &[String]) -> Result<Vec<Seen>> {
+    if namespaces.is_empty() {
+        return Ok(vec![Box::pin(collect(connection, None)).await?]);
+    }
+    let each = namespaces.iter().map(|namespace| Box::pin(collect(connection, Some(namespace))));
+    futures::future::try_join_all(each).await
 }
 
 fn source(namespace: Option<&str>) -> Source {

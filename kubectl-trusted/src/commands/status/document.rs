@@ -7,27 +7,34 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use kube::ResourceExt;
+use schemars::JsonSchema;
 use serde::Serialize;
 use trusted_crds::health::{self, Assessment, Counts, Finding, Level, Subject, Trustee, Verdict, View};
 use trusted_crds::names::TRUSTEE_DEPLOYMENT;
 
 use super::collect::Seen;
 use super::rows::{self, ClusterRow, ImageRow, KeyRow, Lookup, MachineRow};
-use crate::error::{Class, Error, Incomplete, Result};
+use crate::error::Incomplete;
 use crate::next;
 
-#[derive(Debug, Serialize)]
+/// The result of `kubectl trusted status`.
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Status {
+    /// One word for all that was looked at; the worst of the namespaces.
     pub(crate) verdict: Verdict,
-    /// The namespace looked at; absent (null) for all.
+    /// The namespace looked at; absent (null) for several or all.
     pub(crate) namespace: Option<String>,
+    /// The namespaces looked at; empty for all.
+    pub(crate) namespaces: Vec<String>,
+    /// Most severe first.
     pub(crate) reasons: Vec<Finding>,
     pub(crate) counts: Counts,
     pub(crate) clusters: Vec<ClusterRow>,
     pub(crate) machines: Vec<MachineRow>,
     pub(crate) attestation_keys: Vec<KeyRow>,
     pub(crate) approved_images: Vec<ImageRow>,
+    /// What could not be seen; where anything is here the verdict is Unknown.
     pub(crate) incomplete: Vec<Incomplete>,
     #[serde(skip)]
     pub(crate) hidden: Hidden,
@@ -44,52 +51,54 @@ pub(crate) struct Hidden {
     pub(crate) approved_images: bool,
 }
 
-/// `flags` are repeated in the suggested commands, so that they reach the same cluster.
-pub(crate) fn of(seen: &Seen, namespace: Option<&str>, flags: &str, now: Timestamp) -> Status {
+/// What was seen of each of the namespaces, or of all of them. `flags` are repeated in the suggested commands, so that
+/// they reach the same cluster.
+pub(crate) fn of(seens: &[Seen], namespaces: &[String], flags: &str, now: Timestamp) -> Status {
+    let hidden = |is: fn(&Seen) -> bool| seens.iter().any(is);
     let mut status = Status {
         verdict: Verdict::Healthy,
-        namespace: namespace.map(str::to_owned),
+        namespace: if let [one] = namespaces { Some(one.clone()) } else { None },
+        namespaces: namespaces.to_vec(),
         reasons: Vec::new(),
         counts: Counts::default(),
         clusters: Vec::new(),
         machines: Vec::new(),
         attestation_keys: Vec::new(),
         approved_images: Vec::new(),
-        incomplete: seen.incomplete.clone(),
+        incomplete: seens.iter().flat_map(|seen| seen.incomplete.clone()).collect(),
         hidden: Hidden {
-            clusters: seen.clusters.is_none(),
-            machines: seen.machines.is_none(),
-            attestation_keys: seen.attestation_keys.is_none(),
-            approved_images: seen.approved_images.is_none(),
+            clusters: hidden(|seen| seen.clusters.is_none()),
+            machines: hidden(|seen| seen.machines.is_none()),
+            attestation_keys: hidden(|seen| seen.attestation_keys.is_none()),
+            approved_images: hidden(|seen| seen.approved_images.is_none()),
         },
         at: now,
     };
-    let namespaces = namespaces(seen, namespace);
-    for namespace in &namespaces {
+    let named = namespaces.iter().zip(seens).map(|(namespace, seen)| (namespace.clone(), seen));
+    let mut judged: Vec<(String, &Seen)> = named.collect();
+    if let ([], [seen]) = (namespaces, seens) {
+        judged.extend(occupied(seen).into_iter().map(|namespace| (namespace, seen)));
+    }
+    for (namespace, seen) in &judged {
         let view = view(seen, namespace);
         status.add(&view, health::assess(&view, now));
     }
-    if namespaces.is_empty() {
+    if judged.is_empty() {
         status.nothing_anywhere();
     }
-    status.add_unreadable(seen);
+    seens.iter().for_each(|seen| status.add_unreadable(seen));
     status.reasons.sort_by(|one, other| (one.level, &one.object).cmp(&(other.level, &other.object)));
     status.repeat(flags);
     status
 }
 
-/// The namespace asked for, or all that hold something of ours.
-fn namespaces(seen: &Seen, namespace: Option<&str>) -> BTreeSet<String> {
-    match namespace {
-        Some(namespace) => BTreeSet::from([namespace.to_owned()]),
-        None => {
-            let clusters = seen.clusters.iter().flatten().map(|object| object.namespace());
-            let machines = seen.machines.iter().flatten().map(|object| object.namespace());
-            let keys = seen.attestation_keys.iter().flatten().map(|object| object.namespace());
-            let images = seen.approved_images.iter().flatten().map(|object| object.namespace());
-            clusters.chain(machines).chain(keys).chain(images).flatten().collect()
-        }
-    }
+/// All namespaces that hold something of ours.
+fn occupied(seen: &Seen) -> BTreeSet<String> {
+    let clusters = seen.clusters.iter().flatten().map(|object| object.namespace());
+    let machines = seen.machines.iter().flatten().map(|object| object.namespace());
+    let keys = seen.attestation_keys.iter().flatten().map(|object| object.namespace());
+    let images = seen.approved_images.iter().flatten().map(|object| object.namespace());
+    clusters.chain(machines).chain(keys).chain(images).flatten().collect()
 }
 
 /// What was seen of a namespace, for the health rules.
@@ -168,37 +177,6 @@ impl Status {
             let next = format!("kubectl trusted version -n {}", object.namespace);
             self.reasons.push(Finding::new(Level::Warning, object, "Unreadable", message, next));
         }
-    }
-
-    /// Keeps the rows and reasons of these names; every one of them must stand for something.
-    pub(crate) fn keep_only(&mut self, names: &[String]) -> Result<()> {
-        let is_named = |name: &str| names.iter().any(|wanted| wanted == name);
-        self.clusters.retain(|row| is_named(&row.name));
-        self.machines.retain(|row| is_named(&row.name) || is_named(&row.id));
-        self.attestation_keys.retain(|row| is_named(&row.name));
-        self.approved_images.retain(|row| is_named(&row.name));
-        self.reasons.retain(|reason| is_named(&reason.object.name));
-        let found = |name: &String| {
-            self.clusters.iter().any(|row| row.name == *name)
-                || self.machines.iter().any(|row| row.name == *name || row.id == *name)
-                || self.attestation_keys.iter().any(|row| row.name == *name)
-                || self.approved_images.iter().any(|row| row.name == *name)
-        };
-        let Some(missing) = names.iter().find(|name| !found(name)) else { return Ok(()) };
-        let place = match &self.namespace {
-            Some(namespace) => format!("in namespace \"{namespace}\""),
-            None => "in any namespace".to_owned(),
-        };
-        let error = Error::new(
-            Class::NotFound,
-            format!("no cluster, machine, attestation key or approved image \"{missing}\" {place}"),
-        );
-        Err(match self.incomplete.first() {
-            Some(incomplete) => {
-                error.why(format!("not everything may be seen: it needs {}", incomplete.need))
-            }
-            None => error.next("see what there is with: kubectl trusted status -A"),
-        })
     }
 }
 

@@ -6,11 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use trusted_crds::health::{Finding, Level, Verdict};
+use trusted_crds::{ApprovedImage, AttestationKey, Machine, TrustedExecutionCluster};
 
 use super::document::Status;
 use super::tables::{self, Columns};
 use crate::error::Incomplete;
-use crate::output::machine::Document;
+use crate::output::machine::{Document, name_of};
 use crate::output::text::{Span, Text, Tone};
 use crate::output::time;
 
@@ -30,6 +31,14 @@ impl Document for Status {
     fn wide(&self) -> Text {
         screen(self, Columns::All)
     }
+
+    fn names(&self) -> Option<Vec<String>> {
+        let clusters = self.clusters.iter().map(|row| name_of::<TrustedExecutionCluster>(&row.name));
+        let machines = self.machines.iter().map(|row| name_of::<Machine>(&row.name));
+        let keys = self.attestation_keys.iter().map(|row| name_of::<AttestationKey>(&row.name));
+        let images = self.approved_images.iter().map(|row| name_of::<ApprovedImage>(&row.name));
+        Some(clusters.chain(machines).chain(keys).chain(images).collect())
+    }
 }
 
 fn screen(status: &Status, columns: Columns) -> Text {
@@ -47,9 +56,10 @@ fn headline(text: &mut Text, status: &Status) {
         Verdict::Degraded => Tone::Warn,
         Verdict::Unhealthy | Verdict::Unknown => Tone::Bad,
     };
-    let place = match &status.namespace {
-        Some(namespace) => format!("namespace {namespace}"),
-        None => "all namespaces".to_owned(),
+    let place = match status.namespaces.as_slice() {
+        [] => "all namespaces".to_owned(),
+        [one] => format!("namespace {one}"),
+        several => format!("namespaces {}", several.join(", ")),
     };
     text.line([Span::new(status.verdict.as_str(), tone), format!("  {place}").into()]);
     let counts = counts(status);

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use kube::ResourceExt;
+use schemars::JsonSchema;
 use serde::Serialize;
 use trusted_crds::condition::{
     self, APPROVAL_PROTECTED, APPROVED, ATTESTATION_KEY_BOUND, COMMITTED, INSTALLED, KEY_READY, TRUSTEE_READY,
@@ -16,7 +17,7 @@ use trusted_crds::{
     TrustedExecutionCluster, reason,
 };
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ClusterRow {
     pub(crate) namespace: String,
@@ -34,7 +35,7 @@ pub(crate) struct ClusterRow {
     pub(crate) created: Option<Timestamp>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct MachineRow {
     pub(crate) namespace: String,
@@ -53,7 +54,7 @@ pub(crate) struct MachineRow {
     pub(crate) created: Option<Timestamp>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct KeyRow {
     pub(crate) namespace: String,
@@ -72,7 +73,7 @@ pub(crate) struct KeyRow {
     pub(crate) created: Option<Timestamp>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ImageRow {
     pub(crate) namespace: String,
