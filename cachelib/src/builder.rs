@@ -15,11 +15,12 @@ use kube::{Client, runtime::watcher};
 
 use crate::{
     Cache, Cached, Loaded, Running, Source,
+    arrival::Keep,
     cache::Core,
     canary::{Canary, SHORTEST_PERIOD},
     index::IndexSpec,
     outage::Outage,
-    running::{Kind, Registered},
+    running::{Kind, Registered, Typed},
     source::resource_name,
     task::Task,
     writer::Writer,
@@ -157,7 +158,41 @@ impl Builder {
     /// Begins the registration of a kind, completed by [`CacheBuilder::build`].
     #[track_caller]
     pub fn cache<K: Cached>(&mut self, source: Source) -> CacheBuilder<'_, K> {
+        self.cache_as(source, |object: K| object)
+    }
+
+    /// The same of a kind of whose objects only what `keep` makes of them is kept: indexes, subscribers and readers see
+    /// that and nothing else. Everything the cache itself has to know of an object, it keeps beside it.
+    ///
+    /// An object of a few hundred bytes on the wire takes a few thousand in its own type, with a map for its labels and
+    /// a list for its owners. Where there are many, keep what is read:
+    ///
+    /// ```no_run
+    /// use cachelib::{BuildError, Builder, Cache, SecretMeta, Source};
+    ///
+    /// /// What this process wants to know of a Secret.
+    /// struct Expiry(Option<Box<str>>);
+    ///
+    /// impl From<SecretMeta> for Expiry {
+    ///     fn from(secret: SecretMeta) -> Self {
+    ///         let mut annotations = secret.metadata.annotations.unwrap_or_default();
+    ///         Expiry(annotations.remove("example.org/expires").map(String::into_boxed_str))
+    ///     }
+    /// }
+    ///
+    /// fn register(builder: &mut Builder) -> Result<Cache<Expiry>, BuildError> {
+    ///     let secrets = builder.cache_as::<SecretMeta, _>(Source::namespaced("default"), Expiry::from);
+    ///     secrets.index("expiry", |expiry| expiry.0.iter().map(|day| day.to_string()).collect()).build()
+    /// }
+    /// ```
+    #[track_caller]
+    pub fn cache_as<K: Cached, T>(
+        &mut self,
+        source: Source,
+        keep: impl Fn(K) -> T + Send + Sync + 'static,
+    ) -> CacheBuilder<'_, K, T> {
         CacheBuilder {
+            keep: Box::new(keep),
             builder: self,
             source,
             indexes: Vec::new(),
@@ -205,31 +240,32 @@ impl std::fmt::Debug for Builder {
     }
 }
 
-/// The registration of one kind.
+/// The registration of one kind `K`, of whose objects `T` is kept.
 #[must_use = "a kind is registered by build()"]
-pub struct CacheBuilder<'a, K: Cached> {
+pub struct CacheBuilder<'a, K: Cached, T = K> {
     builder: &'a mut Builder,
     source: Source,
-    indexes: Vec<IndexSpec<K>>,
+    keep: Keep<K, T>,
+    indexes: Vec<IndexSpec<T>>,
     annotation_prefixes: Option<Vec<String>>,
     required: bool,
     location: &'static Location<'static>,
 }
 
-impl<K: Cached> CacheBuilder<'_, K> {
+impl<K: Cached, T: Send + Sync + 'static> CacheBuilder<'_, K, T> {
     /// Adds an index: from each value that `values` returns for an object to that object. [`Cache::index`] looks up.
     ///
     /// `values` must be pure, since it is asked again for the old values when an object changes or goes.
     pub fn index(
         mut self,
         name: impl Into<String>,
-        values: impl Fn(&K) -> Vec<String> + Send + Sync + 'static,
+        values: impl Fn(&T) -> Vec<String> + Send + Sync + 'static,
     ) -> Self {
         self.indexes.push(IndexSpec::new(name, values));
         self
     }
 
-    /// Stores only annotations whose names begin with one of these prefixes; by default all are stored.
+    /// Keeps only annotations whose names begin with one of these prefixes; by default all are stored.
     pub fn keep_annotations<P: Into<String>>(mut self, prefixes: impl IntoIterator<Item = P>) -> Self {
         self.annotation_prefixes = Some(prefixes.into_iter().map(Into::into).collect());
         self
@@ -247,7 +283,7 @@ impl<K: Cached> CacheBuilder<'_, K> {
     /// # Errors
     ///
     /// When the same kind is registered already for the same objects, or the registration itself is wrong.
-    pub fn build(self) -> Result<Cache<K>, BuildError> {
+    pub fn build(self) -> Result<Cache<T>, BuildError> {
         let resource = resource_name::<K>();
         let mut names = HashSet::new();
         if let Some(twice) = self.indexes.iter().find(|spec| !names.insert(spec.name.as_str())) {
@@ -264,18 +300,28 @@ impl<K: Cached> CacheBuilder<'_, K> {
             return Err(BuildError::Duplicate { resource, scope: self.source, first });
         }
         self.builder.registered.insert(identity, self.location);
-        let core = Arc::new(Core::new(self.source, self.indexes, self.annotation_prefixes, self.required));
+        let core = Arc::new(Core::new::<K>(self.source, self.indexes, self.required));
+        let (keep, prefixes) = (self.keep, self.annotation_prefixes);
+        let keep = move |object| keep(pruned(object, prefixes.as_deref()));
         let task = Task {
             client: self.builder.client.clone(),
             options: self.builder.options.clone(),
-            writer: Writer::new(Arc::clone(&core)),
+            writer: Writer::new(Arc::clone(&core), Box::new(keep)),
             canary: self.builder.canary.clone(),
             outage: self.builder.outage.clone(),
         };
         self.builder.tasks.push(Box::new(task));
-        self.builder.kinds.push(Arc::clone(&core) as Arc<dyn Kind>);
+        self.builder.kinds.push(Arc::new(Typed::<K, T>::new(Arc::clone(&core))));
         Ok(Cache::new(core))
     }
+}
+
+/// The object with annotations of these prefixes alone.
+fn pruned<K: Cached>(mut object: K, prefixes: Option<&[String]>) -> K {
+    if let (Some(prefixes), Some(annotations)) = (prefixes, &mut object.meta_mut().annotations) {
+        annotations.retain(|name, _| prefixes.iter().any(|prefix| name.starts_with(prefix)));
+    }
+    object
 }
 
 #[cfg(test)]

@@ -26,12 +26,12 @@ use crate::{
 };
 
 /// What the task and all handles of one kind share.
-pub(crate) struct Core<K: Cached> {
+pub(crate) struct Core<T> {
     pub(crate) resource: String,
     pub(crate) source: Source,
-    pub(crate) store: Store<K>,
+    pub(crate) store: Store<T>,
     pub(crate) ledger: Ledger,
-    pub(crate) subscribers: Subscribers<K>,
+    pub(crate) subscribers: Subscribers<T>,
     pub(crate) counts: Counts,
     pub(crate) required: bool,
     readiness: watch::Sender<Readiness>,
@@ -67,17 +67,12 @@ impl Counts {
     }
 }
 
-impl<K: Cached> Core<K> {
-    pub(crate) fn new(
-        source: Source,
-        indexes: Vec<IndexSpec<K>>,
-        annotation_prefixes: Option<Vec<String>>,
-        required: bool,
-    ) -> Self {
+impl<T> Core<T> {
+    pub(crate) fn new<K: Cached>(source: Source, indexes: Vec<IndexSpec<T>>, required: bool) -> Self {
         Self {
             resource: resource_name::<K>(),
             source,
-            store: Store::new(indexes, annotation_prefixes),
+            store: Store::new(indexes),
             ledger: Ledger::default(),
             subscribers: Subscribers::default(),
             counts: Counts::default(),
@@ -134,21 +129,24 @@ impl<K: Cached> Core<K> {
 
 /// Reads of one kind, answered from memory. Clones are cheap and see the same store.
 ///
+/// `T` is what is kept of each object: the object itself, or what [`Builder::cache_as`](crate::Builder::cache_as) was
+/// told to make of it.
+///
 /// Objects are shared and immutable; what a method returns is one consistent state of the store at one instant.
 /// Until a kind is first synced ([`Readiness::Pending`] or [`Readiness::Failed`]) its store may be empty, so callers
 /// wait for [`Running::ready`](crate::Running::ready) first.
-pub struct Cache<K: Cached> {
-    core: Arc<Core<K>>,
+pub struct Cache<T> {
+    core: Arc<Core<T>>,
 }
 
-impl<K: Cached> Clone for Cache<K> {
+impl<T> Clone for Cache<T> {
     fn clone(&self) -> Self {
         Self { core: Arc::clone(&self.core) }
     }
 }
 
-impl<K: Cached> Cache<K> {
-    pub(crate) fn new(core: Arc<Core<K>>) -> Self {
+impl<T: Send + Sync + 'static> Cache<T> {
+    pub(crate) fn new(core: Arc<Core<T>>) -> Self {
         Self { core }
     }
 
@@ -157,12 +155,12 @@ impl<K: Cached> Cache<K> {
     }
 
     /// The object of that key.
-    pub fn get(&self, key: &Key) -> Option<Arc<K>> {
+    pub fn get(&self, key: &Key) -> Option<Arc<T>> {
         self.core.store.get(key)
     }
 
     /// The object of that name, where the source has one namespace or the kind is cluster-scoped.
-    pub fn find(&self, name: &str) -> Option<Arc<K>> {
+    pub fn find(&self, name: &str) -> Option<Arc<T>> {
         self.get(&self.key(name))
     }
 
@@ -172,7 +170,7 @@ impl<K: Cached> Cache<K> {
     }
 
     /// All objects, sorted by key.
-    pub fn list(&self) -> Vec<Arc<K>> {
+    pub fn list(&self) -> Vec<Arc<T>> {
         self.core.store.list()
     }
 
@@ -181,7 +179,7 @@ impl<K: Cached> Cache<K> {
     /// # Errors
     ///
     /// When no index of that name was registered.
-    pub fn index(&self, name: &str) -> Result<Index<K>, BuildError> {
+    pub fn index(&self, name: &str) -> Result<Index<T>, BuildError> {
         match self.core.store.position(name) {
             Some(position) => Ok(Index { core: Arc::clone(&self.core), position }),
             None => Err(BuildError::NoIndex { resource: self.core.resource.clone(), index: name.to_owned() }),
@@ -225,15 +223,15 @@ impl<K: Cached> Cache<K> {
     ///
     /// `map` runs in the kind's own task, under no lock; it should only compute. What other caches say can change
     /// without `map` being asked again, so look at other kinds when an item is handled, not here.
-    pub fn subscribe<T, F>(&self, map: F) -> Subscription<T>
+    pub fn subscribe<I, F>(&self, map: F) -> Subscription<I>
     where
-        T: Hash + Eq + Clone + Send + 'static,
-        F: Fn(Option<&K>, Option<&K>) -> Vec<T> + Send + Sync + 'static,
+        I: Hash + Eq + Clone + Send + 'static,
+        F: Fn(Option<&T>, Option<&T>) -> Vec<I> + Send + Sync + 'static,
     {
         let queue = Arc::new(Queue::default());
         let subscriber = Arc::new(Mapped { queue: Arc::clone(&queue), map });
         // Entered before the store is read: a change in between is announced twice rather than never.
-        let id = self.core.subscribers.add(Arc::clone(&subscriber) as Arc<dyn Announce<K>>);
+        let id = self.core.subscribers.add(Arc::clone(&subscriber) as Arc<dyn Announce<T>>);
         for object in self.list() {
             subscriber.announce(None, Some(&object));
         }
@@ -276,36 +274,36 @@ impl<K: Cached> Cache<K> {
 
 /// Look-ups of one kind by one index. Clones are cheap and see the same store, with which an index agrees at every
 /// instant.
-pub struct Index<K: Cached> {
-    core: Arc<Core<K>>,
+pub struct Index<T> {
+    core: Arc<Core<T>>,
     position: usize,
 }
 
-impl<K: Cached> Clone for Index<K> {
+impl<T> Clone for Index<T> {
     fn clone(&self) -> Self {
         Self { core: Arc::clone(&self.core), position: self.position }
     }
 }
 
-impl<K: Cached> Index<K> {
+impl<T> Index<T> {
     /// The objects that have this value, sorted by key. Takes the same time however many others there are.
-    pub fn get(&self, value: &str) -> Vec<Arc<K>> {
+    pub fn get(&self, value: &str) -> Vec<Arc<T>> {
         self.core.store.by_index(self.position, value)
     }
 }
 
-impl<K: Cached> fmt::Debug for Index<K> {
+impl<T> fmt::Debug for Index<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Index").field("resource", &self.core.resource).finish_non_exhaustive()
     }
 }
 
-impl<K: Cached> fmt::Debug for Cache<K> {
+impl<T> fmt::Debug for Cache<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Cache")
             .field("resource", &self.core.resource)
             .field("source", &self.core.source)
-            .field("objects", &self.len())
+            .field("objects", &self.core.store.len())
             .finish_non_exhaustive()
     }
 }

@@ -9,7 +9,7 @@ use kube::{Client, Resource};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::{Cached, Key, KindStatus, ListError, Metadata, Options, Source, oneshot};
+use crate::{Cached, Key, KindStatus, ListError, Metadata, Options, Source, oneshot, store::Held};
 
 /// Everything known of one kind. As JSON it holds no content of objects.
 #[derive(Clone, Debug, Serialize)]
@@ -28,6 +28,12 @@ pub struct Identity {
     pub uid: String,
     /// Its resource version.
     pub version: String,
+}
+
+impl From<Held> for Identity {
+    fn from(Held { uid, version, .. }: Held) -> Self {
+        Self { uid, version }
+    }
 }
 
 impl Identity {

@@ -49,6 +49,10 @@ impl<K: Cached> Guard<K> {
                 if let Some(annotations) = &mut meta.annotations {
                     annotations.remove(LAST_APPLIED);
                 }
+                // While it is parsed, a list with one owner gets room for four.
+                if let Some(owners) = &mut meta.owner_references {
+                    owners.shrink_to_fit();
+                }
                 Self::Sound(object)
             }
             Err(reason) => Self::Malformed(Box::new(Malformed { meta: identity(&trimmed), reason })),

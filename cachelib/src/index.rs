@@ -11,53 +11,53 @@ use std::{
 
 use crate::Key;
 
-type Extract<K> = Arc<dyn Fn(&K) -> Vec<String> + Send + Sync>;
+type Extract<T> = Arc<dyn Fn(&T) -> Vec<String> + Send + Sync>;
 
 /// A named function from an object to its index values. The function must be pure: it is asked again for the old
 /// values when the object goes.
-pub(crate) struct IndexSpec<K> {
+pub(crate) struct IndexSpec<T> {
     pub(crate) name: String,
-    extract: Extract<K>,
+    extract: Extract<T>,
 }
 
-impl<K> IndexSpec<K> {
+impl<T> IndexSpec<T> {
     pub(crate) fn new(
         name: impl Into<String>,
-        extract: impl Fn(&K) -> Vec<String> + Send + Sync + 'static,
+        extract: impl Fn(&T) -> Vec<String> + Send + Sync + 'static,
     ) -> Self {
         Self { name: name.into(), extract: Arc::new(extract) }
     }
 
-    pub(crate) fn values(&self, object: &K) -> Vec<String> {
+    pub(crate) fn values(&self, object: &T) -> Vec<String> {
         (self.extract)(object)
     }
 }
 
-impl<K> fmt::Debug for IndexSpec<K> {
+impl<T> fmt::Debug for IndexSpec<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("IndexSpec").field(&self.name).finish()
     }
 }
 
 /// The look-up table of one index. Objects of one value are sorted by key.
-pub(crate) struct IndexTable<K> {
-    buckets: HashMap<Box<str>, Bucket<K>>,
+pub(crate) struct IndexTable<T> {
+    buckets: HashMap<Box<str>, Bucket<T>>,
 }
 
 /// The objects of one value. Most indexes are by something unique, where a tree of one would be most of the index.
-enum Bucket<K> {
-    One(Arc<Key>, Arc<K>),
-    Many(BTreeMap<Arc<Key>, Arc<K>>),
+enum Bucket<T> {
+    One(Arc<Key>, Arc<T>),
+    Many(BTreeMap<Arc<Key>, Arc<T>>),
 }
 
-impl<K> Default for IndexTable<K> {
+impl<T> Default for IndexTable<T> {
     fn default() -> Self {
         Self { buckets: HashMap::new() }
     }
 }
 
-impl<K> IndexTable<K> {
-    pub(crate) fn insert(&mut self, values: Vec<String>, key: &Arc<Key>, object: &Arc<K>) {
+impl<T> IndexTable<T> {
+    pub(crate) fn insert(&mut self, values: Vec<String>, key: &Arc<Key>, object: &Arc<T>) {
         for value in values {
             let (key, object) = (Arc::clone(key), Arc::clone(object));
             match self.buckets.entry(value.into_boxed_str()) {
@@ -77,7 +77,7 @@ impl<K> IndexTable<K> {
         }
     }
 
-    pub(crate) fn get(&self, value: &str) -> Vec<Arc<K>> {
+    pub(crate) fn get(&self, value: &str) -> Vec<Arc<T>> {
         match self.buckets.get(value) {
             None => Vec::new(),
             Some(Bucket::One(_, object)) => vec![Arc::clone(object)],
@@ -86,8 +86,8 @@ impl<K> IndexTable<K> {
     }
 }
 
-impl<K> Bucket<K> {
-    fn insert(&mut self, key: Arc<Key>, object: Arc<K>) {
+impl<T> Bucket<T> {
+    fn insert(&mut self, key: Arc<Key>, object: Arc<T>) {
         match self {
             Self::One(held, _) if *held == key => *self = Self::One(key, object),
             Self::One(held, first) => {

@@ -70,7 +70,8 @@
 //! - **A bad object costs only itself.** Objects are parsed one by one. One that does not fit the Rust type is named
 //!   in [`Cache::malformed`] and in the log, without its content, and is served again once it is mended.
 //! - **Small.** `managedFields` and the last-applied configuration are cut out before an object is built.
-//!   [`Metadata`] holds only metadata. A kind's own struct may have only the fields it needs.
+//!   [`Metadata`] holds only metadata. A kind's own struct may have only the fields it needs, and of any kind
+//!   [`Builder::cache_as`] keeps just what its caller makes of each object.
 //! - **Own writes are seen.** [`Cache::expect_version`] and [`Cache::expect_gone`] note a write,
 //!   [`Cache::is_current`] and [`Cache::caught_up`] tell whether the store shows it.
 //! - **It can be checked.** [`Running::diagnostics`] has a checksum of each store, and [`Running::equals_server`] compares
@@ -89,11 +90,13 @@
 //! reports to this crate.
 #![deny(missing_docs)]
 
+mod arrival;
 mod builder;
 mod cache;
 mod canary;
 mod cause;
 pub mod client;
+mod compact;
 mod diagnostics;
 #[cfg(test)]
 mod fixture;

@@ -3,7 +3,7 @@
 //! Owns the tasks: they end when this is dropped or told to. Must never wait for a single kind only: every report
 //! names all kinds that are not ready.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, marker::PhantomData, sync::Arc, time::Duration};
 
 use futures::{
     FutureExt,
@@ -35,7 +35,7 @@ pub(crate) trait Registered: Send {
     fn load(self: Box<Self>) -> BoxFuture<'static, Result<(), ListError>>;
 }
 
-impl<K: Cached> Registered for Task<K> {
+impl<K: Cached, T: Send + Sync + 'static> Registered for Task<K, T> {
     fn identity(&self) -> (String, Source) {
         self.writer.core().identity()
     }
@@ -57,21 +57,34 @@ pub(crate) trait Kind: Send + Sync {
     fn differences(&self, client: Client) -> BoxFuture<'_, Result<Vec<Difference>, Mismatch>>;
 }
 
-impl<K: Cached> Kind for Core<K> {
+/// A kind `K` whose objects are kept as `T`.
+pub(crate) struct Typed<K, T> {
+    core: Arc<Core<T>>,
+    kind: PhantomData<fn() -> K>,
+}
+
+impl<K, T> Typed<K, T> {
+    pub(crate) fn new(core: Arc<Core<T>>) -> Self {
+        Self { core, kind: PhantomData }
+    }
+}
+
+impl<K: Cached, T: Send + Sync> Kind for Typed<K, T> {
     fn status(&self) -> KindStatus {
-        Self::status(self)
+        self.core.status()
     }
 
     fn readiness(&self) -> watch::Receiver<Readiness> {
-        Self::readiness(self)
+        self.core.readiness()
     }
 
     fn diagnostics(&self) -> Diagnostics {
-        Diagnostics { status: Self::status(self), checksum: checksum(&self.store.identities()) }
+        Diagnostics { status: self.core.status(), checksum: checksum(&self.core.store.identities()) }
     }
 
     fn differences(&self, client: Client) -> BoxFuture<'_, Result<Vec<Difference>, Mismatch>> {
-        diagnostics::compare::<K>(client, &self.source, &self.resource, || self.store.identities()).boxed()
+        let core = &self.core;
+        diagnostics::compare::<K>(client, &core.source, &core.resource, || core.store.identities()).boxed()
     }
 }
 

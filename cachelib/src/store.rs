@@ -15,36 +15,48 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use parking_lot::RwLock;
 
 use crate::{
-    Cached, Key,
+    Key,
+    arrival::Arrival,
+    compact::Compact,
     diagnostics::Identity,
-    guard::{Guard, Malformed},
     index::{IndexSpec, IndexTable},
     version,
 };
 
 /// One difference between the content before and after a step, as subscribers are told of it.
 #[derive(Clone, Debug)]
-pub(crate) struct Change<K> {
-    pub(crate) old: Option<Arc<K>>,
-    pub(crate) new: Option<Arc<K>>,
+pub(crate) struct Change<T> {
+    pub(crate) old: Option<Arc<T>>,
+    pub(crate) new: Option<Arc<T>>,
 }
 
 /// Everything readers can see.
-struct Content<K> {
-    objects: HashMap<Arc<Key>, Arc<K>>,
-    tables: Vec<IndexTable<K>>,
-    malformed: BTreeMap<Key, Box<Malformed>>,
+struct Content<T> {
+    objects: HashMap<Arc<Key>, Entry<T>>,
+    tables: Vec<IndexTable<T>>,
+    malformed: BTreeMap<Arc<Key>, Malformed>,
 }
 
-/// The store of one kind.
-pub(crate) struct Store<K> {
-    indexes: Vec<IndexSpec<K>>,
-    annotation_prefixes: Option<Vec<String>>,
-    content: RwLock<Content<K>>,
+/// One object. What is kept of it need not tell which object it is, so that is kept beside it.
+struct Entry<T> {
+    object: Arc<T>,
+    identity: Compact,
+}
+
+/// An object that is known to exist and is not served.
+struct Malformed {
+    identity: Compact,
+    reason: String,
+}
+
+/// The store of one kind, of whose objects it keeps `T`.
+pub(crate) struct Store<T> {
+    indexes: Vec<IndexSpec<T>>,
+    content: RwLock<Content<T>>,
 }
 
 /// What the store holds under a key, as the ledger of own writes compares it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Held {
     pub(crate) uid: String,
     pub(crate) deleting: bool,
@@ -63,14 +75,14 @@ impl Held {
 
 // --- readers ---
 
-impl<K: Cached> Store<K> {
-    pub(crate) fn new(indexes: Vec<IndexSpec<K>>, annotation_prefixes: Option<Vec<String>>) -> Self {
+impl<T> Store<T> {
+    pub(crate) fn new(indexes: Vec<IndexSpec<T>>) -> Self {
         let content = RwLock::new(Content::empty(indexes.len()));
-        Self { indexes, annotation_prefixes, content }
+        Self { indexes, content }
     }
 
-    pub(crate) fn get(&self, key: &Key) -> Option<Arc<K>> {
-        self.content.read().objects.get(key).cloned()
+    pub(crate) fn get(&self, key: &Key) -> Option<Arc<T>> {
+        self.content.read().objects.get(key).map(|entry| Arc::clone(&entry.object))
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -78,10 +90,10 @@ impl<K: Cached> Store<K> {
     }
 
     /// All objects of one instant, sorted by key. Sorting happens after the lock is released.
-    pub(crate) fn list(&self) -> Vec<Arc<K>> {
+    pub(crate) fn list(&self) -> Vec<Arc<T>> {
         let mut objects: Vec<_> = {
-            let content = self.content.read();
-            content.objects.iter().map(|(key, object)| (Arc::clone(key), Arc::clone(object))).collect()
+            let objects = &self.content.read().objects;
+            objects.iter().map(|(key, entry)| (Arc::clone(key), Arc::clone(&entry.object))).collect()
         };
         objects.sort_unstable_by(|left, right| left.0.cmp(&right.0));
         objects.into_iter().map(|(_, object)| object).collect()
@@ -93,100 +105,106 @@ impl<K: Cached> Store<K> {
     }
 
     /// The objects that have a value in the index at this place, sorted by key.
-    pub(crate) fn by_index(&self, position: usize, value: &str) -> Vec<Arc<K>> {
+    pub(crate) fn by_index(&self, position: usize, value: &str) -> Vec<Arc<T>> {
         self.content.read().tables.get(position).map(|table| table.get(value)).unwrap_or_default()
     }
 
     pub(crate) fn malformed(&self) -> Vec<(Key, String)> {
         let content = self.content.read();
-        content.malformed.iter().map(|(key, entry)| (key.clone(), entry.reason.clone())).collect()
+        content.malformed.iter().map(|(key, entry)| (Key::clone(key), entry.reason.clone())).collect()
     }
 
-    /// The version in which an object was found malformed.
-    pub(crate) fn malformed_version(&self, key: &Key) -> Option<String> {
-        self.content.read().malformed.get(key).map(|entry| Held::of(&entry.meta).version)
+    /// Whether an object was found malformed in just this version.
+    pub(crate) fn is_malformed(&self, key: &Key, identity: &Compact) -> bool {
+        self.content.read().malformed.get(key).is_some_and(|entry| entry.identity == *identity)
     }
 
     /// What is known to exist, be it sound or malformed.
     pub(crate) fn identities(&self) -> BTreeMap<Key, Identity> {
         let content = self.content.read();
-        let sound =
-            content.objects.iter().map(|(key, object)| (key.as_ref().clone(), Identity::of(object.meta())));
-        let malformed = content.malformed.iter().map(|(key, entry)| (key.clone(), Identity::of(&entry.meta)));
-        sound.chain(malformed).collect()
+        let sound = content.objects.iter().map(|(key, entry)| (key, &entry.identity));
+        let malformed = content.malformed.iter().map(|(key, entry)| (key, &entry.identity));
+        sound.chain(malformed).map(|(key, identity)| (Key::clone(key), identity.held().into())).collect()
     }
 
     /// What is known to exist under a key, be it sound or malformed.
     pub(crate) fn held(&self, key: &Key) -> Option<Held> {
+        self.content.read().identity(key).map(Compact::held)
+    }
+
+    /// What the store has of an object, if it has just this version of it.
+    pub(crate) fn arrived_before(&self, key: &Key, identity: &Compact) -> Option<Arrival<T>> {
         let content = self.content.read();
-        let sound = content.objects.get(key).map(|object| Held::of(object.meta()));
-        sound.or_else(|| content.malformed.get(key).map(|entry| Held::of(&entry.meta)))
+        let (key, entry) = content.objects.get_key_value(key)?;
+        let arrival = || Arrival {
+            key: Arc::clone(key),
+            identity: entry.identity.clone(),
+            content: Ok(Arc::clone(&entry.object)),
+        };
+        (entry.identity == *identity).then(arrival)
     }
 }
 
 // --- the one writer ---
 
-impl<K: Cached> Store<K> {
+impl<T> Store<T> {
     /// Takes in an object that was added or modified.
-    pub(crate) fn apply(&self, guard: Guard<K>) -> Vec<Change<K>> {
-        let key = Arc::new(guard.key());
-        let held = self.held(&key);
-        if held.is_some_and(|held| !supersedes(&Held::of(kube::Resource::meta(&guard)), &held)) {
+    pub(crate) fn apply(&self, arrival: Arrival<T>) -> Vec<Change<T>> {
+        let Arrival { key, identity, content } = arrival;
+        if self.held(&key).is_some_and(|held| !supersedes(&identity.held(), &held)) {
             return Vec::new();
         }
-        match guard {
-            Guard::Sound(object) => self.put(&key, object),
-            Guard::Malformed(malformed) => {
-                let old = self.get(&key);
-                self.update(&key, old.as_ref(), None, Some(malformed));
+        let old = self.entry(&key);
+        match content {
+            Ok(object) => {
+                let new = Entry { object, identity };
+                self.update(&key, old.as_ref(), Some(&new), None);
+                changes(old, Some(new))
+            }
+            Err(reason) => {
+                self.update(&key, old.as_ref(), None, Some(Malformed { identity, reason }));
                 changes(old, None)
             }
         }
     }
 
     /// Takes in that an object was deleted. A deletion of an earlier object of the same name changes nothing.
-    pub(crate) fn delete(&self, guard: &Guard<K>) -> Vec<Change<K>> {
-        let key = guard.key();
-        let Some(held) = self.held(&key) else { return Vec::new() };
-        let gone = Held::of(kube::Resource::meta(guard));
+    pub(crate) fn delete(&self, key: &Key, gone: &Held) -> Vec<Change<T>> {
+        let Some(held) = self.held(key) else { return Vec::new() };
         if gone.uid != held.uid && version::older(&gone.version, &held.version) {
             return Vec::new();
         }
-        let old = self.get(&key);
-        self.update(&Arc::new(key), old.as_ref(), None, None);
+        let old = self.entry(key);
+        self.update(&Arc::new(key.clone()), old.as_ref(), None, None);
         changes(old, None)
     }
 
     /// Takes in a complete list: builds the new content aside, swaps it in, and returns all differences.
-    pub(crate) fn replace(&self, listed: Vec<Guard<K>>) -> Vec<Change<K>> {
+    pub(crate) fn replace(&self, listed: Vec<Arrival<T>>) -> Vec<Change<T>> {
         let mut fresh = Content::empty(self.indexes.len());
         let mut differences = Vec::new();
-        for guard in listed {
-            let key = guard.key();
-            match guard {
-                Guard::Sound(object) => {
-                    let held = self.get(&key);
-                    let object = self.newer_of(object, held.as_ref());
-                    if !held.as_ref().is_some_and(|held| same_version(held.as_ref(), object.as_ref())) {
-                        differences.extend(changes(held, Some(Arc::clone(&object))));
+        for Arrival { key, identity, content } in listed {
+            match content {
+                Ok(object) => {
+                    let held = self.entry(&key);
+                    let entry = newer_of(Entry { object, identity }, held.as_ref());
+                    if !held.as_ref().is_some_and(|held| held.identity == entry.identity) {
+                        differences.extend(changes(held, Some(entry.clone())));
                     }
-                    self.insert_into(&mut fresh, key, object);
+                    self.insert_into(&mut fresh, key, entry);
                 }
-                Guard::Malformed(malformed) => {
-                    fresh.malformed.insert(key, malformed);
+                Err(reason) => {
+                    fresh.malformed.insert(key, Malformed { identity, reason });
                 }
             }
         }
         let lost = self.swap(fresh);
-        differences.extend(lost.into_iter().flat_map(|object| changes(Some(object), None)));
+        differences.extend(lost.into_iter().flat_map(|entry| changes(Some(entry), None)));
         differences
     }
 
-    fn put(&self, key: &Arc<Key>, object: K) -> Vec<Change<K>> {
-        let old = self.get(key);
-        let new = Arc::new(self.pruned(object));
-        self.update(key, old.as_ref(), Some(&new), None);
-        changes(old, Some(new))
+    fn entry(&self, key: &Key) -> Option<Entry<T>> {
+        self.content.read().objects.get(key).cloned()
     }
 
     /// The single place where one object changes: objects, indexes and malformed names under one lock. Index values
@@ -194,14 +212,14 @@ impl<K: Cached> Store<K> {
     fn update(
         &self,
         key: &Arc<Key>,
-        old: Option<&Arc<K>>,
-        new: Option<&Arc<K>>,
-        malformed: Option<Box<Malformed>>,
+        old: Option<&Entry<T>>,
+        new: Option<&Entry<T>>,
+        malformed: Option<Malformed>,
     ) {
-        let values = |object: Option<&Arc<K>>| -> Vec<Vec<String>> {
-            object
-                .map(|object| self.indexes.iter().map(|spec| spec.values(object)).collect())
-                .unwrap_or_default()
+        let values = |entry: Option<&Entry<T>>| -> Vec<Vec<String>> {
+            let values =
+                |entry: &Entry<T>| self.indexes.iter().map(|spec| spec.values(&entry.object)).collect();
+            entry.map(values).unwrap_or_default()
         };
         let (old_values, new_values) = (values(old), values(new));
         let mut content = self.content.write();
@@ -210,21 +228,21 @@ impl<K: Cached> Store<K> {
         }
         if let Some(new) = new {
             for (table, values) in content.tables.iter_mut().zip(new_values) {
-                table.insert(values, key, new);
+                table.insert(values, key, &new.object);
             }
-            content.objects.insert(Arc::clone(key), Arc::clone(new));
+            content.objects.insert(Arc::clone(key), new.clone());
         } else {
             content.objects.remove(&**key);
         }
         match malformed {
-            Some(entry) => content.malformed.insert(key.as_ref().clone(), entry),
+            Some(entry) => content.malformed.insert(Arc::clone(key), entry),
             None => content.malformed.remove(&**key),
         };
     }
 
     /// Puts the new content in place and returns the objects that are no longer there. The old content is dropped
     /// after the lock is released.
-    fn swap(&self, mut fresh: Content<K>) -> Vec<Arc<K>> {
+    fn swap(&self, mut fresh: Content<T>) -> Vec<Entry<T>> {
         {
             let mut content = self.content.write();
             mem::swap(&mut *content, &mut fresh);
@@ -234,47 +252,35 @@ impl<K: Cached> Store<K> {
             fresh.objects.into_iter().filter(|(key, _)| !content.objects.contains_key(&**key)).collect();
         drop(content);
         lost.sort_unstable_by(|left, right| left.0.cmp(&right.0));
-        lost.into_iter().map(|(_, object)| object).collect()
+        lost.into_iter().map(|(_, entry)| entry).collect()
     }
 
-    fn insert_into(&self, content: &mut Content<K>, key: Key, object: Arc<K>) {
-        let key = Arc::new(key);
+    fn insert_into(&self, content: &mut Content<T>, key: Arc<Key>, entry: Entry<T>) {
         for (table, spec) in content.tables.iter_mut().zip(&self.indexes) {
-            table.insert(spec.values(&object), &key, &object);
+            table.insert(spec.values(&entry.object), &key, &entry.object);
         }
-        content.objects.insert(key, object);
-    }
-
-    /// The listed object, unless the store already holds that version or a newer one of the very same object.
-    fn newer_of(&self, listed: K, held: Option<&Arc<K>>) -> Arc<K> {
-        match held {
-            Some(held)
-                if held.meta().uid == listed.meta().uid
-                    && !supersedes(&Held::of(listed.meta()), &Held::of(held.meta())) =>
-            {
-                Arc::clone(held)
-            }
-            _ => Arc::new(self.pruned(listed)),
-        }
-    }
-
-    fn pruned(&self, mut object: K) -> K {
-        if let (Some(prefixes), Some(annotations)) =
-            (&self.annotation_prefixes, &mut object.meta_mut().annotations)
-        {
-            annotations.retain(|name, _| prefixes.iter().any(|prefix| name.starts_with(prefix)));
-        }
-        object
+        content.objects.insert(key, entry);
     }
 }
 
-impl<K> Content<K> {
+impl<T> Clone for Entry<T> {
+    fn clone(&self) -> Self {
+        Self { object: Arc::clone(&self.object), identity: self.identity.clone() }
+    }
+}
+
+impl<T> Content<T> {
     fn empty(indexes: usize) -> Self {
         Self {
             objects: HashMap::new(),
             tables: (0..indexes).map(|_| IndexTable::default()).collect(),
             malformed: BTreeMap::new(),
         }
+    }
+
+    fn identity(&self, key: &Key) -> Option<&Compact> {
+        let sound = self.objects.get(key).map(|entry| &entry.identity);
+        sound.or_else(|| self.malformed.get(key).map(|entry| &entry.identity))
     }
 }
 
@@ -287,16 +293,27 @@ fn supersedes(new: &Held, held: &Held) -> bool {
     !version::older(&new.version, &held.version)
 }
 
-fn same_version<K: Cached>(left: &K, right: &K) -> bool {
-    let (left, right) = (left.meta(), right.meta());
-    left.uid == right.uid && left.resource_version == right.resource_version
+/// The listed object, unless the store already holds that version or a newer one of the very same object.
+fn newer_of<T>(listed: Entry<T>, held: Option<&Entry<T>>) -> Entry<T> {
+    match held {
+        Some(held)
+            if held.identity.has_uid_of(&listed.identity)
+                && !supersedes(&listed.identity.held(), &held.identity.held()) =>
+        {
+            held.clone()
+        }
+        _ => listed,
+    }
 }
 
 /// The changes to announce. Another uid under the same name is another object: the old one went, a new one came.
-fn changes<K: Cached>(old: Option<Arc<K>>, new: Option<Arc<K>>) -> Vec<Change<K>> {
+fn changes<T>(old: Option<Entry<T>>, new: Option<Entry<T>>) -> Vec<Change<T>> {
+    let is_other =
+        old.as_ref().zip(new.as_ref()).is_some_and(|(old, new)| !old.identity.has_uid_of(&new.identity));
+    let (old, new) = (old.map(|old| old.object), new.map(|new| new.object));
     match (old, new) {
         (None, None) => Vec::new(),
-        (Some(old), Some(new)) if old.meta().uid != new.meta().uid => {
+        (Some(old), Some(new)) if is_other => {
             vec![Change { old: Some(old), new: None }, Change { old: None, new: Some(new) }]
         }
         (old, new) => vec![Change { old, new }],

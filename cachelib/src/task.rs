@@ -30,10 +30,10 @@ mod delays;
 use delays::Delays;
 
 /// Everything the task of one kind needs.
-pub(crate) struct Task<K: Cached> {
+pub(crate) struct Task<K: Cached, T> {
     pub(crate) client: Client,
     pub(crate) options: Options,
-    pub(crate) writer: Writer<K>,
+    pub(crate) writer: Writer<K, T>,
     /// Asks for proof that the stream is alive, if at all.
     pub(crate) canary: Option<Canary>,
     /// What it shares with the other kinds while nothing answers.
@@ -50,7 +50,7 @@ enum Next {
 
 type Events<K> = watcher::Result<watcher::Event<Guard<K>>>;
 
-impl<K: Cached> Task<K> {
+impl<K: Cached, T: Send + Sync> Task<K, T> {
     /// Runs until it is aborted.
     pub(crate) async fn run(mut self) {
         let mut delays = Delays::default();

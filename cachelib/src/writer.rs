@@ -13,6 +13,7 @@ use tracing::{info, warn};
 
 use crate::{
     Cached, Cause, Key,
+    arrival::{Arrival, Keep},
     cache::Core,
     canary::Progress,
     guard::Guard,
@@ -21,9 +22,10 @@ use crate::{
 };
 
 /// Writing side of one kind. Dropping it ends the kind: subscriptions end and readiness says so.
-pub(crate) struct Writer<K: Cached> {
-    core: Arc<Core<K>>,
-    phase: Phase<K>,
+pub(crate) struct Writer<K: Cached, T> {
+    core: Arc<Core<T>>,
+    keep: Keep<K, T>,
+    phase: Phase<T>,
     /// Lists come on the watch itself.
     streaming: bool,
     /// What the stream has shown, where a canary asks for it.
@@ -33,21 +35,21 @@ pub(crate) struct Writer<K: Cached> {
 }
 
 /// Where the stream is between two lists.
-enum Phase<K> {
+enum Phase<T> {
     /// No list has begun on this stream yet.
     Due,
     /// Collecting a list, which is taken in as a whole when it is complete.
-    Listing(Vec<Guard<K>>),
+    Listing(Vec<Arrival<T>>),
     /// The last list was taken in; changes follow.
     Watching,
 }
 
-impl<K: Cached> Writer<K> {
-    pub(crate) fn new(core: Arc<Core<K>>) -> Self {
-        Self { core, phase: Phase::Due, streaming: false, progress: None, needed: None }
+impl<K: Cached, T> Writer<K, T> {
+    pub(crate) fn new(core: Arc<Core<T>>, keep: Keep<K, T>) -> Self {
+        Self { core, keep, phase: Phase::Due, streaming: false, progress: None, needed: None }
     }
 
-    pub(crate) fn core(&self) -> &Core<K> {
+    pub(crate) fn core(&self) -> &Core<T> {
         &self.core
     }
 
@@ -67,7 +69,7 @@ impl<K: Cached> Writer<K> {
             Event::Init => self.begin_list(),
             Event::InitApply(guard) => {
                 if let Phase::Listing(listed) = &mut self.phase {
-                    listed.push(guard);
+                    listed.push(Arrival::listed(guard, &self.core.store, &self.keep));
                 }
             }
             Event::InitDone => self.complete_list(),
@@ -79,7 +81,8 @@ impl<K: Cached> Writer<K> {
     /// Takes in a list that no stream follows.
     pub(crate) fn take_list(&mut self, listed: Vec<Guard<K>>) {
         self.core.ledger.list_begins();
-        self.phase = Phase::Listing(listed);
+        let arrivals = listed.into_iter().map(|guard| Arrival::of(guard, &self.keep));
+        self.phase = Phase::Listing(arrivals.collect());
         self.complete_list();
         self.synced();
     }
@@ -144,11 +147,10 @@ impl<K: Cached> Writer<K> {
 
     fn complete_list(&mut self) {
         let Phase::Listing(listed) = mem::replace(&mut self.phase, Phase::Watching) else { return };
-        for guard in &listed {
-            self.report_malformed(guard);
+        for arrival in &listed {
+            self.report_malformed(arrival);
         }
-        let versions = listed.iter().filter_map(|guard| guard.meta().resource_version.as_deref());
-        let highest = versions.filter_map(|version| version.parse().ok()).max();
+        let highest = listed.iter().filter_map(|arrival| arrival.identity.version()).max();
         let changes = self.core.store.replace(listed);
         self.core.counts.saw_version(highest);
         self.core.ledger.list_is_complete(highest, |key| self.core.store.held(key));
@@ -162,18 +164,20 @@ impl<K: Cached> Writer<K> {
     }
 
     fn apply(&self, guard: Guard<K>) {
-        self.report_malformed(&guard);
-        let (key, held) = (guard.key(), Held::of(guard.meta()));
-        let changes = self.core.store.apply(guard);
+        let arrival = Arrival::of(guard, &self.keep);
+        self.report_malformed(&arrival);
+        let (key, held) = (Arc::clone(&arrival.key), arrival.identity.held());
+        let changes = self.core.store.apply(arrival);
         self.finish_step(&key, &Sight::Present(held), &changes);
     }
 
     fn delete(&self, guard: &Guard<K>) {
-        let changes = self.core.store.delete(guard);
-        self.finish_step(&guard.key(), &Sight::Gone(Held::of(guard.meta())), &changes);
+        let (key, held) = (guard.key(), Held::of(guard.meta()));
+        let changes = self.core.store.delete(&key, &held);
+        self.finish_step(&key, &Sight::Gone(held), &changes);
     }
 
-    fn finish_step(&self, key: &Key, sight: &Sight, changes: &[Change<K>]) {
+    fn finish_step(&self, key: &Key, sight: &Sight, changes: &[Change<T>]) {
         let (Sight::Present(held) | Sight::Gone(held)) = sight;
         let version = held.version.parse().ok();
         self.core.counts.saw_version(version);
@@ -186,7 +190,7 @@ impl<K: Cached> Writer<K> {
         self.synced();
     }
 
-    fn announce(&self, changes: &[Change<K>]) {
+    fn announce(&self, changes: &[Change<T>]) {
         if changes.is_empty() {
             return;
         }
@@ -205,19 +209,16 @@ impl<K: Cached> Writer<K> {
     }
 
     /// Names a malformed object once for each version of it.
-    fn report_malformed(&self, guard: &Guard<K>) {
-        let Guard::Malformed(malformed) = guard else { return };
-        let key = guard.key();
-        let version = malformed.meta.resource_version.as_deref().unwrap_or_default();
-        let known = self.core.store.malformed_version(&key);
-        if known.as_deref() != Some(version) {
-            let core = self.core();
-            warn!(kind = core.resource, object = %key, reason = malformed.reason, "object is malformed and not served");
+    fn report_malformed(&self, arrival: &Arrival<T>) {
+        let Err(reason) = &arrival.content else { return };
+        let core = self.core();
+        if !core.store.is_malformed(&arrival.key, &arrival.identity) {
+            warn!(kind = core.resource, object = %arrival.key, reason, "object is malformed and not served");
         }
     }
 }
 
-impl<K: Cached> Drop for Writer<K> {
+impl<K: Cached, T> Drop for Writer<K, T> {
     fn drop(&mut self) {
         self.core.set_failed(&Cause::Stopped);
         self.core.subscribers.close();

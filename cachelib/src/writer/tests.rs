@@ -9,13 +9,13 @@ use crate::{
     index::IndexSpec,
 };
 
-fn kind() -> (Writer<ConfigMap>, Cache<ConfigMap>) {
+fn kind() -> (Writer<ConfigMap, ConfigMap>, Cache<ConfigMap>) {
     let indexes = vec![IndexSpec::new("color", colors)];
-    let core = Arc::new(Core::new(Source::namespaced("default"), indexes, None, true));
-    (Writer::new(Arc::clone(&core)), Cache::new(core))
+    let core = Arc::new(Core::new::<ConfigMap>(Source::namespaced("default"), indexes, true));
+    (Writer::new(Arc::clone(&core), Box::new(|object| object)), Cache::new(core))
 }
 
-fn list(writer: &mut Writer<ConfigMap>, guards: Vec<Guard<ConfigMap>>) {
+fn list(writer: &mut Writer<ConfigMap, ConfigMap>, guards: Vec<Guard<ConfigMap>>) {
     writer.handle(Event::Init);
     for guard in guards {
         writer.handle(Event::InitApply(guard));
