@@ -3,11 +3,12 @@
 use cachelib::{BuildError, Builder, Cache, Cached, Options, Running, Source};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{ConfigMap, Service};
-use kube::{Client, ResourceExt};
-use trusted_crds::names::{FINGERPRINT_ANNOTATION, MANAGED_BY, MANAGED_BY_LABEL};
-use trusted_crds::{ApprovedImage, AttestationKey, GROUP, Machine, TrustedExecutionCluster};
+use kube::Client;
+use trusted_crds::names::{MANAGED_BY, MANAGED_BY_LABEL};
+use trusted_crds::{ApprovedImage, AttestationKey, Machine, TrustedExecutionCluster};
 
-use crate::context::{Caches, SecretMeta};
+use crate::context::Caches;
+use crate::secret::{SecretMeta, SecretRecord};
 
 const ID: &str = "id";
 const UUID: &str = "uuid";
@@ -32,11 +33,9 @@ pub fn start(client: Client, namespace: &str, options: Options) -> Result<(Cache
         .build()?;
     let approved_images = builder.cache::<ApprovedImage>(all()).build()?;
     let secrets = builder
-        .cache(all())
-        // Annotations of others may hold anything, and as much as they like: former versions of the data, too.
-        .keep_annotations([format!("{GROUP}/")])
-        .index(FINGERPRINT, |secret: &SecretMeta| {
-            secret.annotations().get(FINGERPRINT_ANNOTATION).cloned().into_iter().collect()
+        .cache_as(all(), <SecretRecord as From<SecretMeta>>::from)
+        .index(FINGERPRINT, |secret: &SecretRecord| {
+            secret.fingerprint_text().map(str::to_owned).into_iter().collect()
         })
         .build()?;
     let deployments = children::<Deployment>(&mut builder, ours())?;

@@ -3,16 +3,14 @@
 use std::env;
 use std::sync::Arc;
 
-use cachelib::{Cache, Cached, Index, Key, Metadata};
+use cachelib::{Cache, Index, Key};
 use k8s_openapi::api::apps::v1::Deployment;
-use k8s_openapi::api::core::v1::{ConfigMap, Secret, Service};
+use k8s_openapi::api::core::v1::{ConfigMap, Service};
 use trusted_crds::{ApprovedImage, AttestationKey, Machine, TrustedExecutionCluster};
 
 use crate::facts::{Facts, ServedCluster};
+use crate::secret::SecretRecord;
 use crate::writer::Writer;
-
-/// A Secret as the stores know it: metadata alone, never a byte of its data.
-pub type SecretMeta = Metadata<Secret>;
 
 /// One store per kind, all of one namespace, and the indexes that are asked; clones are cheap.
 #[derive(Clone)]
@@ -31,10 +29,10 @@ pub struct Caches {
     pub keys_by_fingerprint: Index<AttestationKey>,
     /// ApprovedImages.
     pub approved_images: Cache<ApprovedImage>,
-    /// All Secrets of the namespace, metadata only.
-    pub secrets: Cache<SecretMeta>,
+    /// All Secrets of the namespace.
+    pub secrets: Cache<SecretRecord>,
     /// Secrets by the fingerprint that their annotation names.
-    pub secrets_by_fingerprint: Index<SecretMeta>,
+    pub secrets_by_fingerprint: Index<SecretRecord>,
     /// Deployments with our label.
     pub deployments: Cache<Deployment>,
     /// Deployments by the uid of each owner.
@@ -51,7 +49,7 @@ pub struct Caches {
 
 /// Says that a store may be behind, if so. What it does not show may be there, and what it shows may be gone, so nothing
 /// is to be taken away on its word.
-pub fn behind<K: Cached>(cache: &Cache<K>) -> Option<String> {
+pub fn behind<T: Send + Sync + 'static>(cache: &Cache<T>) -> Option<String> {
     let readiness = cache.readiness().borrow().clone();
     (!readiness.is_synced()).then(|| format!("{}: {readiness}", cache.status().kind))
 }

@@ -26,6 +26,7 @@ pub mod events;
 pub mod facts;
 pub mod lease;
 pub mod metrics;
+pub mod secret;
 pub mod writer;
 
 pub use run::{DEFAULT_SYNC_TIMEOUT, RunConfig, RunError, USER_AGENT, run};

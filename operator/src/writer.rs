@@ -6,7 +6,7 @@
 
 use std::fmt::Debug;
 
-use cachelib::{Cache, Cached, Key};
+use cachelib::{Cache, Key};
 use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{ConfigMap, Secret, Service};
@@ -18,10 +18,11 @@ use serde_json::{Value, json};
 use trusted_crds::names::FIELD_MANAGER;
 use trusted_crds::{ApprovedImage, AttestationKey, HasConditions, Machine, TrustedExecutionCluster};
 
-use crate::context::{Caches, SecretMeta, behind};
+use crate::context::{Caches, behind};
 use crate::error::{ReconcileError, WriteError};
 use crate::events::Events;
 use crate::lease::Tenure;
+use crate::secret::{SecretMeta, SecretRecord};
 
 /// Names one existing object so that a write can never reach its successor of the same name.
 #[derive(Clone, Copy, Debug)]
@@ -74,7 +75,7 @@ pub trait Written:
     + 'static
 {
     /// What the store of this kind holds.
-    type Stored: Cached;
+    type Stored: Send + Sync + 'static;
     /// The store of this kind.
     fn store(caches: &Caches) -> &Cache<Self::Stored>;
     /// Which of the stores that a decision to delete such an object rests on may be behind, in words.
@@ -101,8 +102,8 @@ written! {
     Machine as Machine => machines,
     AttestationKey as AttestationKey => attestation_keys,
     ApprovedImage as ApprovedImage => approved_images,
-    Secret as SecretMeta => secrets because of attestation_keys,
-    SecretMeta as SecretMeta => secrets because of attestation_keys,
+    Secret as SecretRecord => secrets because of attestation_keys,
+    SecretMeta as SecretRecord => secrets because of attestation_keys,
     Deployment as Deployment => deployments because of clusters,
     ConfigMap as ConfigMap => config_maps because of clusters,
     Service as Service => services because of clusters,

@@ -6,19 +6,19 @@
 use std::fmt;
 use std::sync::Arc;
 
-use cachelib::{Cache, Cached};
+use cachelib::Cache;
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use kube::ResourceExt;
 use serde_json::json;
 use trusted_crds::condition::KEY_READY;
 use trusted_crds::{ApprovedImage, HasConditions, Machine};
 
-use crate::context::{Context, SecretMeta};
+use crate::context::Context;
 use crate::error::ReconcileError;
-use crate::former;
+use crate::former::{self, Finalized};
 use crate::queue::{Next, Reconciler, Trigger};
-use crate::writer::{Target, Written};
+use crate::secret::SecretMeta;
+use crate::writer::Written;
 
 /// An object with a finalizer of the existing operator, by name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -59,37 +59,39 @@ impl FinalizerController {
         ]
     }
 
-    async fn release<K: Written>(&self, object: &K) -> Result<(), ReconcileError> {
+    async fn release<K: Written>(&self, object: &impl Finalized) -> Result<(), ReconcileError> {
         let patch = json!({ "metadata": { "finalizers": former::other_finalizers(object) } });
         // The whole list is replaced, so that the version matters.
-        self.ctx.writer.merge_patch::<K>(Target::exactly(object), patch).await?;
-        tracing::info!(kind = %K::kind(&()), name = object.name_any(), "a finalizer of the former operator removed");
+        let target = object.target();
+        self.ctx.writer.merge_patch::<K>(target, patch).await?;
+        tracing::info!(kind = %K::kind(&()), name = target.name, "a finalizer of the former operator removed");
         Ok(())
     }
 
-    async fn look<K: Written<Stored = K> + Cached>(
+    async fn look<K: Written<Stored: Finalized>>(
         &self,
         name: &str,
-        is_covered: impl Fn(&K) -> bool,
+        is_covered: impl Fn(&K::Stored) -> bool,
     ) -> Result<Next, ReconcileError> {
         let (store, key) = (K::store(&self.ctx.caches), self.ctx.key(name));
         let object = store.get(&key).filter(|object| former::is_held(object.as_ref()));
         if let Some(object) = object
             && store.is_current(&key)
-            && (object.meta().deletion_timestamp.is_some() || is_covered(&object))
+            && (object.is_deleting() || is_covered(&object))
         {
-            self.release(object.as_ref()).await?;
+            self.release::<K>(object.as_ref()).await?;
         }
         Ok(Next::Wait)
     }
 }
 
-fn held<K: Cached>(store: &Cache<K>, name: fn(String) -> Held) -> BoxStream<'static, Held> {
-    let map = move |_: Option<&K>, new: Option<&K>| {
-        new.filter(|object| former::is_held(*object))
-            .map(|object| name(object.name_any()))
-            .into_iter()
-            .collect()
+fn held<T: Finalized + Send + Sync + 'static>(
+    store: &Cache<T>,
+    name: fn(String) -> Held,
+) -> BoxStream<'static, Held> {
+    let map = move |_: Option<&T>, new: Option<&T>| {
+        let held = new.filter(|object| former::is_held(*object));
+        held.map(|object| name(object.target().name.to_owned())).into_iter().collect()
     };
     store.subscribe(map).into_stream().boxed()
 }

@@ -42,7 +42,7 @@ async fn inspect(ctx: &Context, tls: &TlsUse) -> Result<Result<TlsMount, TlsProb
     let Some(stored) = ctx.caches.secrets.get(&ctx.key(&tls.secret)) else {
         return Ok(Err(TlsProblem::Missing));
     };
-    if let Some(known) = inspections.of(&tls.secret, &stored.metadata) {
+    if let Some(known) = inspections.of(&stored) {
         return Ok(known.verdict(tls));
     }
     let Some(secret) = ctx.writer.get::<Secret>(&tls.secret).await? else {

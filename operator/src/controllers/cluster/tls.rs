@@ -17,6 +17,7 @@ use sha2::{Digest, Sha256};
 use trusted_crds::{TrustedExecutionClusterSpec, hex};
 
 use crate::child::Obstacle;
+use crate::secret::SecretRecord;
 
 /// Key of the certificate chain in a TLS Secret.
 pub const CERTIFICATE: &str = "tls.crt";
@@ -236,10 +237,10 @@ struct Version {
 }
 
 impl Inspections {
-    /// What was found in the version that `meta` is of, or in a later one.
-    pub fn of(&self, name: &str, meta: &ObjectMeta) -> Option<&Inspection> {
-        let (seen, inspection) = self.0.get(name)?;
-        let shown = Version::of(meta);
+    /// What was found in the version that the store shows, or in a later one.
+    pub fn of(&self, stored: &SecretRecord) -> Option<&Inspection> {
+        let (seen, inspection) = self.0.get(stored.name())?;
+        let shown = Version { uid: stored.uid().into(), resource_version: stored.version().into() };
         let later = || Some(seen.number()? >= shown.number()?);
         let known = *seen == shown || (seen.uid == shown.uid && later().unwrap_or(false));
         known.then_some(inspection)

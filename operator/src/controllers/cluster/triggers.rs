@@ -9,8 +9,9 @@ use trusted_crds::{AttestationKey, KeyState, TrustedExecutionCluster};
 
 use super::tls::TlsUse;
 use crate::child::ChildKind;
-use crate::context::{Context, SecretMeta};
+use crate::context::Context;
 use crate::facts;
+use crate::secret::SecretRecord;
 
 type Clusters = Cache<TrustedExecutionCluster>;
 
@@ -62,10 +63,10 @@ fn counted<K: Cached>(
 }
 
 /// A Secret concerns the clusters that name it.
-fn tls_changes(secrets: &Cache<SecretMeta>, clusters: &Clusters) -> BoxStream<'static, String> {
+fn tls_changes(secrets: &Cache<SecretRecord>, clusters: &Clusters) -> BoxStream<'static, String> {
     let clusters = clusters.clone();
-    into_events(secrets.subscribe(move |old: Option<&SecretMeta>, new: Option<&SecretMeta>| {
-        let Some(secret) = new.or(old).map(ResourceExt::name_any) else { return Vec::new() };
+    into_events(secrets.subscribe(move |old: Option<&SecretRecord>, new: Option<&SecretRecord>| {
+        let Some(secret) = new.or(old).map(SecretRecord::name) else { return Vec::new() };
         let naming =
             |cluster: &TrustedExecutionCluster| TlsUse::all(&cluster.spec).any(|tls| tls.secret == secret);
         clusters.list().iter().filter(|cluster| naming(cluster)).map(|cluster| cluster.name_any()).collect()

@@ -19,11 +19,12 @@ use super::decide::{BindingStep, KeyVerdict, MachineVerdict, Ownership, Plan};
 use super::observe::Observed;
 use super::subject::Subject;
 use super::{build, decide, status};
-use crate::context::{Context, SecretMeta};
+use crate::context::Context;
 use crate::error::{Class, ReconcileError};
 use crate::former;
-use crate::owner::{is_managed, owner_reference};
+use crate::owner::owner_reference;
 use crate::queue::Next;
+use crate::secret::{SecretMeta, SecretRecord};
 use crate::writer::{Created, Target, Written};
 
 /// How long a status in which something waits is held back: usually the other half follows, and one write does.
@@ -112,9 +113,9 @@ impl Pass<'_> {
         let caches = &self.ctx.caches;
         for key in &self.observed.keys {
             let Some(record) = former::record_of(caches, key) else { continue };
-            let place = self.ctx.key(&record.name_any());
+            let place = self.ctx.key(record.name());
             if former::record_in_force(caches, key).is_none() && caches.secrets.is_current(&place) {
-                let deleted = self.ctx.writer.delete::<SecretMeta>(Target::exactly(&*record)).await;
+                let deleted = self.ctx.writer.delete::<SecretMeta>(record.target()).await;
                 failure.note(deleted.map_err(Into::into));
             }
         }
@@ -167,7 +168,7 @@ impl Pass<'_> {
         }
         let owners: Vec<_> = owner.map(owner_reference).into_iter().collect();
         let patch = build::managed_ownership_patch(&owners);
-        self.ctx.writer.merge_patch::<SecretMeta>(Target::exactly(&**held), patch).await?;
+        self.ctx.writer.merge_patch::<SecretMeta>(held.target(), patch).await?;
         tracing::info!(secret, owners = owners.len(), "owner of a Secret changed");
         Ok(true)
     }
@@ -225,7 +226,7 @@ impl Pass<'_> {
 
     fn is_bound_elsewhere(&self, fingerprint: &Fingerprint, name: &str) -> bool {
         let holding = self.ctx.caches.secrets_by_fingerprint.get(&fingerprint.to_string());
-        holding.iter().any(|secret| is_managed(secret.as_ref()) && secret.name_any() != name)
+        holding.iter().any(|secret| secret.is_managed() && secret.name() != name)
     }
 
     /// Owner first, then status, so that a trusted key never outlives its Machine.
@@ -317,8 +318,8 @@ impl Pass<'_> {
         Ok(true)
     }
 
-    fn secret(&self, name: &str) -> Option<&Arc<SecretMeta>> {
-        self.observed.secrets.iter().find(|secret| secret.name_any() == name)
+    fn secret(&self, name: &str) -> Option<&Arc<SecretRecord>> {
+        self.observed.secrets.iter().find(|secret| secret.name() == name)
     }
 
     fn machine(&self, uid: &str) -> Option<&Arc<Machine>> {

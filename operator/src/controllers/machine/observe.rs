@@ -5,18 +5,19 @@ use std::sync::Arc;
 
 use kube::{Resource, ResourceExt};
 use trusted_crds::condition::{APPROVAL_PROTECTED, APPROVED, KEY_READY};
-use trusted_crds::names::{self, BOUND_BY_HAND_ANNOTATION};
+use trusted_crds::names;
 use trusted_crds::{AttestationKey, Fingerprint, HasConditions, Machine, TrustedExecutionCluster, reason};
 
 use super::situation::{
     Age, Binding, BindingOwner, ByHand, Cluster, DiskKeyOwner, DiskKeySecret, KeyFacts, MachineFacts,
     Situation,
 };
-use super::subject::{Subject, fingerprint_of};
-use crate::context::{Caches, Context, SecretMeta};
+use super::subject::Subject;
+use crate::context::{Caches, Context};
 use crate::facts::Protection;
 use crate::former;
-use crate::owner::{is_managed, is_ours};
+use crate::owner::is_ours;
+use crate::secret::{OwnerKind, SecretRecord};
 
 /// A subject as the stores show it: the facts to decide on and the objects to write to.
 pub struct Observed {
@@ -26,7 +27,7 @@ pub struct Observed {
     /// In the order of `situation.keys`.
     pub keys: Vec<Arc<AttestationKey>>,
     /// The Secrets of the subject that exist.
-    pub secrets: Vec<Arc<SecretMeta>>,
+    pub secrets: Vec<Arc<SecretRecord>>,
 }
 
 /// Reads a subject from the stores. `None` while an own write to it is not visible there yet, or while it is not known
@@ -47,13 +48,13 @@ pub fn observe(ctx: &Context, subject: &Subject) -> Option<Observed> {
     let secrets: Vec<_> = names.iter().filter_map(|name| caches.secrets.get(&ctx.key(name))).collect();
     let named = |name: &Option<String>| {
         let name = name.as_deref()?;
-        secrets.iter().find(|secret| secret.name_any() == name)
+        secrets.iter().find(|secret| secret.name() == name)
     };
     let machine_id = match subject {
         Subject::Machine(id) => Some(id.clone()),
         Subject::Fingerprint(_) | Subject::Unusable(_) => None,
     };
-    let binding = named(&subject.binding_secret()).map(|secret| binding(caches, secret));
+    let binding = named(&subject.binding_secret()).map(|secret| binding(ctx, secret));
     let key_facts: Vec<KeyFacts> = keys.iter().map(|key| key_facts(caches, key)).collect();
     let fingerprints: BTreeSet<Fingerprint> = key_facts
         .iter()
@@ -64,7 +65,7 @@ pub fn observe(ctx: &Context, subject: &Subject) -> Option<Observed> {
         cluster: cluster.map(|cluster| cluster_facts(ctx, &cluster)),
         machines: machines.iter().map(|machine| machine_facts(machine)).collect(),
         keys: key_facts,
-        elsewhere: elsewhere(caches, subject, &fingerprints),
+        elsewhere: elsewhere(ctx, subject, &fingerprints),
         denied: fingerprints.into_iter().filter(|fingerprint| is_denied(caches, fingerprint)).collect(),
         binding,
         disk_key: named(&machine_id.as_deref().map(names::disk_key_secret)).map(|secret| disk_key(secret)),
@@ -109,8 +110,12 @@ fn cluster_facts(ctx: &Context, cluster: &TrustedExecutionCluster) -> Cluster {
 
 fn age(object: &impl Resource) -> Age {
     let meta = object.meta();
-    let created_second = meta.creation_timestamp.as_ref().map_or(i64::MAX, |time| time.0.as_second());
-    Age { created_second, uid: meta.uid.clone().unwrap_or_default() }
+    let created_second = meta.creation_timestamp.as_ref().map(|time| time.0.as_second());
+    age_of(created_second, meta.uid.as_deref().unwrap_or_default())
+}
+
+fn age_of(created_second: Option<i64>, uid: &str) -> Age {
+    Age { created_second: created_second.unwrap_or(i64::MAX), uid: uid.to_owned() }
 }
 
 fn machine_facts(machine: &Machine) -> MachineFacts {
@@ -145,59 +150,57 @@ fn is_denied(caches: &Caches, fingerprint: &Fingerprint) -> bool {
     bearers.iter().any(|key| key.is_denied(fingerprint))
 }
 
-fn binding(caches: &Caches, secret: &SecretMeta) -> Binding {
-    let (fingerprint, owner) = match binding_owner(caches, secret) {
-        Some(owner) if is_managed(secret) => (fingerprint_of(secret), owner),
+fn binding(ctx: &Context, secret: &SecretRecord) -> Binding {
+    let (fingerprint, owner) = match binding_owner(ctx, secret) {
+        Some(owner) if secret.is_managed() => (secret.fingerprint(), owner),
         // Not one of ours, and so here to stay.
         _ => (None, BindingOwner::Live),
     };
-    let deleting = secret.meta().deletion_timestamp.is_some();
     Binding {
-        secret: secret.name_any(),
-        uid: secret.uid().unwrap_or_default(),
-        age: age(secret),
+        secret: secret.name().to_owned(),
+        uid: secret.uid().to_owned(),
+        age: age_of(secret.created_second(), secret.uid()),
         fingerprint,
-        by_hand: secret.annotations().contains_key(BOUND_BY_HAND_ANNOTATION),
-        owner: if deleting { BindingOwner::Leaving } else { owner },
+        by_hand: secret.is_bound_by_hand(),
+        owner: if secret.is_deleting() { BindingOwner::Leaving } else { owner },
     }
 }
 
 /// Whom a binding belongs to; `None` if to something that owns no binding of ours.
-fn binding_owner(caches: &Caches, secret: &SecretMeta) -> Option<BindingOwner> {
-    let [owner] = secret.owner_references() else {
-        return secret.owner_references().is_empty().then_some(BindingOwner::Nobody);
+fn binding_owner(ctx: &Context, secret: &SecretRecord) -> Option<BindingOwner> {
+    let [owner] = secret.owners() else {
+        return secret.owners().is_empty().then_some(BindingOwner::Nobody);
     };
-    if !is_ours::<AttestationKey>(owner) {
+    if owner.kind != OwnerKind::AttestationKey {
         return None;
     }
-    let key = cachelib::Key::new(secret.namespace().unwrap_or_default(), owner.name.clone());
-    let is_live = caches.attestation_keys.get(&key).is_some_and(|held| {
-        held.uid().as_ref() == Some(&owner.uid) && held.metadata.deletion_timestamp.is_none()
+    let is_live = ctx.caches.attestation_keys.get(&ctx.key(&owner.name)).is_some_and(|held| {
+        held.metadata.uid.as_deref() == Some(&*owner.uid) && held.metadata.deletion_timestamp.is_none()
     });
     Some(if is_live { BindingOwner::Live } else { BindingOwner::Leaving })
 }
 
-fn elsewhere(caches: &Caches, subject: &Subject, fingerprints: &BTreeSet<Fingerprint>) -> Vec<Binding> {
+fn elsewhere(ctx: &Context, subject: &Subject, fingerprints: &BTreeSet<Fingerprint>) -> Vec<Binding> {
     let own = subject.binding_secret();
-    let holding = |fingerprint: &Fingerprint| caches.secrets_by_fingerprint.get(&fingerprint.to_string());
+    let holding = |fingerprint: &Fingerprint| ctx.caches.secrets_by_fingerprint.get(fingerprint.as_str());
     fingerprints
         .iter()
         .flat_map(holding)
-        .filter(|secret| is_managed(secret.as_ref()) && Some(secret.name_any()) != own)
-        .map(|secret| binding(caches, &secret))
+        .filter(|secret| secret.is_managed() && Some(secret.name()) != own.as_deref())
+        .map(|secret| binding(ctx, &secret))
         .collect()
 }
 
-fn disk_key(secret: &SecretMeta) -> DiskKeySecret {
-    let owner = match secret.owner_references() {
+fn disk_key(secret: &SecretRecord) -> DiskKeySecret {
+    let owner = match secret.owners() {
         [] => DiskKeyOwner::Nobody,
-        [owner] if is_ours::<Machine>(owner) => DiskKeyOwner::Machine(owner.uid.clone()),
+        [owner] if owner.kind == OwnerKind::Machine => DiskKeyOwner::Machine(owner.uid.to_string()),
         _ => DiskKeyOwner::Other,
     };
     DiskKeySecret {
-        secret: secret.name_any(),
-        managed: is_managed(secret),
-        deleting: secret.meta().deletion_timestamp.is_some(),
+        secret: secret.name().to_owned(),
+        managed: secret.is_managed(),
+        deleting: secret.is_deleting(),
         owner,
     }
 }

@@ -6,13 +6,13 @@ use std::fmt::{self, Display};
 use cachelib::Subscription;
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
-use kube::{Resource, ResourceExt};
-use trusted_crds::names::{self, FINGERPRINT_ANNOTATION};
+use kube::ResourceExt;
+use trusted_crds::names;
 use trusted_crds::{AttestationKey, Decision, Fingerprint, Machine, TrustedExecutionCluster};
 
-use crate::context::{Caches, Context, SecretMeta};
+use crate::context::{Caches, Context};
 use crate::facts;
-use crate::owner::{is_managed, is_ours};
+use crate::secret::SecretRecord;
 
 /// One unit of work. Machine and keys that name each other are one, so that "the Machine appeared" and "the key
 /// appeared" cannot race.
@@ -108,7 +108,7 @@ fn subjects(caches: &Caches, touched: Touched) -> HashSet<Subject> {
             let value = fingerprint.to_string();
             let keys = caches.keys_by_fingerprint.get(&value);
             let secrets = caches.secrets_by_fingerprint.get(&value);
-            let of_secrets = secrets.iter().filter_map(|secret| Subject::of_secret_name(&secret.name_any()));
+            let of_secrets = secrets.iter().filter_map(|secret| Subject::of_secret_name(secret.name()));
             keys.iter().map(|key| Subject::of_key(key)).chain(of_secrets).collect()
         }
         Touched::Everything => {
@@ -143,19 +143,19 @@ fn touched_by_key(old: Option<&AttestationKey>, new: Option<&AttestationKey>) ->
     touched
 }
 
-fn touched_by_secret(old: Option<&SecretMeta>, new: Option<&SecretMeta>) -> Vec<Touched> {
+fn touched_by_secret(old: Option<&SecretRecord>, new: Option<&SecretRecord>) -> Vec<Touched> {
     let mut touched = Vec::new();
     for secret in old.into_iter().chain(new) {
-        let name = secret.name_any();
-        touched.extend(Subject::of_secret_name(&name).map(Touched::Subject));
+        let name = secret.name();
+        touched.extend(Subject::of_secret_name(name).map(Touched::Subject));
         // The existing operator names a disk key exactly like its machine.
-        let of_machine = secret.owner_references().iter().any(is_ours::<Machine>);
-        if (of_machine || is_managed(secret)) && names::is_label(&name) {
-            touched.push(Touched::Subject(Subject::Machine(name)));
+        if (secret.belongs_to_machine() || secret.is_managed()) && names::is_label(name) {
+            touched.push(Touched::Subject(Subject::Machine(name.to_owned())));
         }
     }
+    let expiring = |secret: Option<&SecretRecord>| secret.is_some_and(SecretRecord::is_deleting);
     if old.is_some() != new.is_some() || expiring(old) != expiring(new) {
-        touched.extend(old.or(new).and_then(fingerprint_of).map(Touched::Fingerprint));
+        touched.extend(old.or(new).and_then(SecretRecord::fingerprint).map(Touched::Fingerprint));
     }
     touched
 }
@@ -168,15 +168,6 @@ fn touched_by_cluster(
         cluster.map(|c| (c.spec.clone(), c.uid(), c.metadata.deletion_timestamp.is_some()))
     };
     if decisive(old) == decisive(new) { Vec::new() } else { vec![Touched::Everything] }
-}
-
-fn expiring(secret: Option<&SecretMeta>) -> bool {
-    secret.is_some_and(|secret| secret.meta().deletion_timestamp.is_some())
-}
-
-/// The key whose binding a Secret records, if it says so.
-pub fn fingerprint_of(secret: &SecretMeta) -> Option<Fingerprint> {
-    secret.annotations().get(FINGERPRINT_ANNOTATION)?.parse().ok()
 }
 
 #[cfg(test)]

@@ -3,16 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
-use kube::ResourceExt;
 use trusted_crds::condition::KEY_READY;
-use trusted_crds::names::{FINGERPRINT_ANNOTATION, disk_key_secret, is_binding, is_label, is_reserved};
+use trusted_crds::names::{disk_key_secret, is_binding, is_label, is_reserved};
 use trusted_crds::{AttestationKey, Delivered, Fingerprint, HasConditions, Machine, reason};
 
 use super::delivery::{Source, Wanted};
-use crate::context::{Context, SecretMeta, behind};
+use crate::context::{Context, behind};
 use crate::former;
-use crate::owner::is_managed;
+use crate::secret::SecretRecord;
 
 /// Everything that is to be delivered now.
 pub fn wanted(ctx: &Context) -> Wanted {
@@ -43,7 +41,7 @@ fn disk_keys(ctx: &Context) -> Vec<Source<String>> {
             machines.entry(machine.spec.id.clone()).or_default().push(machine);
         }
     }
-    let secret = |name: &str| ctx.caches.secrets.get(&ctx.key(name)).filter(|secret| is_live(secret));
+    let secret = |name: &str| ctx.caches.secrets.get(&ctx.key(name)).filter(|secret| !secret.is_deleting());
     let found = machines.into_iter().filter_map(|(id, machines)| {
         let own = secret(&disk_key_secret(&id)).filter(|secret| is_disk_key_of(secret, &machines));
         let adopted = secret(&id).filter(|secret| is_adopted_by(secret, &machines, own.is_some()));
@@ -55,7 +53,7 @@ fn disk_keys(ctx: &Context) -> Vec<Source<String>> {
 
 /// Every attestation key that is bound, belongs to a live AttestationKey and is not denied by any.
 fn attestation_keys(ctx: &Context) -> Vec<Source<Fingerprint>> {
-    let mut keys: BTreeMap<Fingerprint, Arc<SecretMeta>> = BTreeMap::new();
+    let mut keys: BTreeMap<Fingerprint, Arc<SecretRecord>> = BTreeMap::new();
     for secret in ctx.caches.secrets.list() {
         let Some(fingerprint) = binding(&secret) else { continue };
         let bearers = ctx.caches.keys_by_fingerprint.get(fingerprint.as_str());
@@ -75,7 +73,7 @@ fn attestation_keys(ctx: &Context) -> Vec<Source<Fingerprint>> {
 }
 
 /// Keys that the existing operator trusted and of which nobody has decided otherwise.
-fn formerly_trusted(ctx: &Context) -> impl Iterator<Item = (Fingerprint, Arc<SecretMeta>)> {
+fn formerly_trusted(ctx: &Context) -> impl Iterator<Item = (Fingerprint, Arc<SecretRecord>)> {
     ctx.caches.attestation_keys.list().into_iter().filter_map(|key| {
         let record = former::record_in_force(&ctx.caches, &key)?;
         let fingerprint = key.public_key().ok()?.fingerprint().clone();
@@ -85,28 +83,23 @@ fn formerly_trusted(ctx: &Context) -> impl Iterator<Item = (Fingerprint, Arc<Sec
     })
 }
 
-fn source<T>(as_: T, secret: &SecretMeta) -> Source<T> {
-    Source { as_, secret: secret.name_any(), uid: secret.uid().unwrap_or_default() }
+fn source<T>(as_: T, secret: &SecretRecord) -> Source<T> {
+    Source { as_, secret: secret.name().to_owned(), uid: secret.uid().to_owned() }
 }
 
-fn age(secret: &SecretMeta) -> (Option<Time>, Option<String>) {
-    (secret.metadata.creation_timestamp.clone(), secret.uid())
+fn age(secret: &SecretRecord) -> (Option<i64>, &str) {
+    (secret.created_second(), secret.uid())
 }
 
-fn is_live(secret: &SecretMeta) -> bool {
-    secret.metadata.deletion_timestamp.is_none()
-}
-
-fn is_disk_key_of(secret: &SecretMeta, machines: &[Arc<Machine>]) -> bool {
-    is_managed(secret) && (secret.owner_references().is_empty() || is_owned_by_one_of(secret, machines))
+fn is_disk_key_of(secret: &SecretRecord, machines: &[Arc<Machine>]) -> bool {
+    secret.is_managed() && (secret.owners().is_empty() || is_owned_by_one_of(secret, machines))
 }
 
 /// Whether one of the machines uses a disk key that the existing operator made. While nothing was decided yet, one that
 /// has no other disk key does, so that the first Deployment that replaces the existing one misses none.
-fn is_adopted_by(secret: &SecretMeta, machines: &[Arc<Machine>], has_own: bool) -> bool {
+fn is_adopted_by(secret: &SecretRecord, machines: &[Arc<Machine>], has_own: bool) -> bool {
     // Without an owner it was retained; our own names are never such a key.
-    let retained =
-        is_managed(secret) && secret.owner_references().is_empty() && !is_reserved(&secret.name_any());
+    let retained = secret.is_managed() && secret.owners().is_empty() && !is_reserved(secret.name());
     machines.iter().any(|machine| {
         let owned = is_owned_by_one_of(secret, std::slice::from_ref(machine));
         match key_ready_reason(machine) {
@@ -122,26 +115,23 @@ pub(super) fn key_ready_reason(machine: &Machine) -> Option<&str> {
     machine.condition(KEY_READY).map(|condition| condition.reason.as_str())
 }
 
-fn is_owned_by_one_of(secret: &SecretMeta, machines: &[Arc<Machine>]) -> bool {
-    secret
-        .owner_references()
-        .iter()
-        .any(|owner| machines.iter().any(|machine| machine.metadata.uid.as_deref() == Some(&owner.uid)))
+fn is_owned_by_one_of(secret: &SecretRecord, machines: &[Arc<Machine>]) -> bool {
+    let is = |machine: &Arc<Machine>, uid: &str| machine.metadata.uid.as_deref() == Some(uid);
+    secret.owners().iter().any(|owner| machines.iter().any(|machine| is(machine, &owner.uid)))
 }
 
 /// The key that a Secret records as trusted, if it is such a record.
-fn binding(secret: &SecretMeta) -> Option<Fingerprint> {
-    let is_binding = is_managed(secret) && is_live(secret) && is_binding(&secret.name_any());
-    let fingerprint = secret.annotations().get(FINGERPRINT_ANNOTATION)?;
-    fingerprint.parse().ok().filter(|_| is_binding)
+fn binding(secret: &SecretRecord) -> Option<Fingerprint> {
+    let is_binding = secret.is_managed() && !secret.is_deleting() && is_binding(secret.name());
+    secret.fingerprint().filter(|_| is_binding)
 }
 
 /// `bearers` are all AttestationKeys with this key.
-fn is_trusted(secret: &SecretMeta, fingerprint: &Fingerprint, bearers: &[Arc<AttestationKey>]) -> bool {
+fn is_trusted(secret: &SecretRecord, fingerprint: &Fingerprint, bearers: &[Arc<AttestationKey>]) -> bool {
     let owns = |key: &Arc<AttestationKey>| {
         let uid = key.metadata.uid.as_deref();
         key.metadata.deletion_timestamp.is_none()
-            && secret.owner_references().iter().any(|owner| Some(owner.uid.as_str()) == uid)
+            && secret.owners().iter().any(|owner| Some(&*owner.uid) == uid)
     };
     bearers.iter().any(owns) && !bearers.iter().any(|key| key.is_denied(fingerprint))
 }

@@ -1,18 +1,18 @@
 //! Which changes concern Trustee. One that cannot alter what is delivered costs nothing.
 
-use cachelib::{Cache, Cached};
+use cachelib::Cache;
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use kube::{Resource, ResourceExt};
-use trusted_crds::names::{ATTESTATION_POLICY, FINGERPRINT_ANNOTATION, TRUSTEE_DATA, TRUSTEE_DEPLOYMENT};
+use kube::Resource;
+use trusted_crds::names::{ATTESTATION_POLICY, TRUSTEE_DATA, TRUSTEE_DEPLOYMENT};
 use trusted_crds::{AttestationKey, Machine, TrustedExecutionCluster};
 
 use super::Trustee;
 use super::observe::key_ready_reason;
-use crate::context::{Context, SecretMeta};
+use crate::context::Context;
 use crate::controllers::cluster::TlsUse;
 use crate::facts;
-use crate::owner::{is_managed, is_ours};
+use crate::secret::{OwnerKind, SecretRecord};
 
 /// Changes that concern Trustee, as they come in.
 pub(super) fn triggers(ctx: &Context) -> Vec<BoxStream<'static, Trustee>> {
@@ -33,7 +33,7 @@ pub(super) fn triggers(ctx: &Context) -> Vec<BoxStream<'static, Trustee>> {
     ]
 }
 
-fn on<K: Cached>(
+fn on<K: Send + Sync + 'static>(
     store: &Cache<K>,
     concerns: impl Fn(Option<&K>, Option<&K>) -> bool + Send + Sync + 'static,
 ) -> BoxStream<'static, Trustee> {
@@ -61,26 +61,22 @@ fn key_facts(key: &AttestationKey) -> (Option<&str>, bool, Option<&trusted_crds:
     (meta.uid.as_deref(), meta.deletion_timestamp.is_some(), key.spec.approval.as_ref())
 }
 
-type SecretFacts<'a> = (Option<&'a str>, bool, Vec<&'a str>, bool, Option<&'a String>);
+type SecretFacts<'a> = (&'a str, bool, Vec<&'a str>, bool, Option<&'a str>);
 
-fn secret_facts(secret: &SecretMeta) -> SecretFacts<'_> {
-    let meta = &secret.metadata;
-    let owners = secret.owner_references().iter().map(|owner| owner.uid.as_str()).collect();
-    let fingerprint = secret.annotations().get(FINGERPRINT_ANNOTATION);
-    (meta.uid.as_deref(), meta.deletion_timestamp.is_some(), owners, is_managed(secret), fingerprint)
+fn secret_facts(secret: &SecretRecord) -> SecretFacts<'_> {
+    let owners = secret.owners().iter().map(|owner| &*owner.uid).collect();
+    (secret.uid(), secret.is_deleting(), owners, secret.is_managed(), secret.fingerprint_text())
 }
 
 /// Whether a Secret may hold a disk key or record a trusted key.
-fn is_key(secret: Option<&SecretMeta>) -> bool {
-    let of_ours = |secret: &SecretMeta| {
-        let mut owners = secret.owner_references().iter();
-        owners.any(|owner| is_ours::<Machine>(owner) || is_ours::<AttestationKey>(owner))
-    };
-    secret.is_some_and(|secret| is_managed(secret) || of_ours(secret))
+fn is_key(secret: Option<&SecretRecord>) -> bool {
+    secret.is_some_and(|secret| {
+        secret.is_managed() || secret.owners().iter().any(|owner| owner.kind != OwnerKind::Other)
+    })
 }
 
-fn is_certificate(clusters: &Cache<TrustedExecutionCluster>, secret: Option<&SecretMeta>) -> bool {
-    let Some(name) = secret.and_then(|secret| secret.metadata.name.as_deref()) else { return false };
+fn is_certificate(clusters: &Cache<TrustedExecutionCluster>, secret: Option<&SecretRecord>) -> bool {
+    let Some(name) = secret.map(SecretRecord::name) else { return false };
     let naming = |cluster: &TrustedExecutionCluster| {
         TlsUse::trustee(&cluster.spec).is_some_and(|tls| tls.secret == name)
     };

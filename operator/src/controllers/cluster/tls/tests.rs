@@ -1,6 +1,8 @@
 use k8s_openapi::ByteString;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 use super::*;
+use crate::secret::SecretMeta;
 
 const BODY: &str = "AAECAwQFBgcICQ==";
 
@@ -89,17 +91,20 @@ fn the_hash_follows_the_content_and_says_nothing_of_it() {
 #[test]
 fn each_version_is_read_once() {
     let mut known = Inspections::default();
-    let version = |uid: &str, version: &str| ObjectMeta {
-        uid: Some(uid.into()),
-        resource_version: Some(version.into()),
-        ..Default::default()
+    let version = |uid: &str, version: &str| {
+        SecretRecord::from(SecretMeta::new(ObjectMeta {
+            name: Some("cert".into()),
+            uid: Some(uid.into()),
+            resource_version: Some(version.into()),
+            ..Default::default()
+        }))
     };
-    assert!(known.of("cert", &version("u", "10")).is_none());
+    assert!(known.of(&version("u", "10")).is_none());
     known.remember("cert", &complete());
-    assert!(known.of("cert", &version("u", "10")).is_some());
-    assert!(known.of("cert", &version("u", "9")).is_some(), "the read may be ahead of the store");
-    assert!(known.of("cert", &version("u", "11")).is_none(), "a new version is read");
-    assert!(known.of("cert", &version("other", "10")).is_none(), "a successor is read");
+    assert!(known.of(&version("u", "10")).is_some());
+    assert!(known.of(&version("u", "9")).is_some(), "the read may be ahead of the store");
+    assert!(known.of(&version("u", "11")).is_none(), "a new version is read");
+    assert!(known.of(&version("other", "10")).is_none(), "a successor is read");
 }
 
 #[test]

@@ -51,16 +51,16 @@ impl Pass<'_> {
 
     /// Whether a Secret of the existing operator holds a disk key. Each is read once.
     async fn holds_disk_key(&self, name: &str) -> Result<bool, ReconcileError> {
-        let Some(uid) = self.secret(name).and_then(|secret| secret.uid()) else { return Ok(false) };
-        if self.memory.verified.lock().contains(&uid) {
+        let Some(uid) = self.secret(name).map(|secret| secret.uid()) else { return Ok(false) };
+        if self.memory.verified.lock().contains(uid) {
             return Ok(true);
         }
         let held = self.ctx.writer.get::<Secret>(name).await?;
-        let same = held.filter(|held| held.metadata.uid.as_ref() == Some(&uid));
+        let same = held.filter(|held| held.metadata.uid.as_deref() == Some(uid));
         let entry = same.and_then(|held| held.data?.remove(names::DISK_KEY_ENTRY));
         let holds = entry.is_some_and(|entry| !entry.0.is_empty());
         if holds {
-            self.memory.verified.lock().insert(uid);
+            self.memory.verified.lock().insert(uid.to_owned());
         }
         Ok(holds)
     }

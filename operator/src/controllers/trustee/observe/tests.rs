@@ -1,16 +1,18 @@
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use serde_json::{Value, json};
 use trusted_crds::{AttestationKeySpec, MachineSpec};
 
-use trusted_crds::names::{MANAGED_BY, MANAGED_BY_LABEL};
+use trusted_crds::names::{FINGERPRINT_ANNOTATION, MANAGED_BY, MANAGED_BY_LABEL};
 use trusted_crds::{Decision, condition};
 
 use super::*;
+use crate::secret::SecretMeta;
 
 fn fingerprint() -> Fingerprint {
     format!("sha256:{}", "a".repeat(64)).parse().unwrap()
 }
 
-fn secret(name: &str, managed: bool, owners: &[(&str, &str)]) -> SecretMeta {
+fn meta(name: &str, managed: bool, owners: &[(&str, &str)]) -> SecretMeta {
     let owners: Vec<Value> = owners
         .iter()
         .map(|(kind, uid)| json!({"apiVersion": "x", "kind": kind, "name": "n", "uid": uid}))
@@ -21,9 +23,8 @@ fn secret(name: &str, managed: bool, owners: &[(&str, &str)]) -> SecretMeta {
     SecretMeta::new(serde_json::from_value(meta).unwrap())
 }
 
-fn deleting(mut secret: SecretMeta) -> SecretMeta {
-    secret.metadata.deletion_timestamp = Some(Time(k8s_openapi::jiff::Timestamp::UNIX_EPOCH));
-    secret
+fn secret(name: &str, managed: bool, owners: &[(&str, &str)]) -> SecretRecord {
+    meta(name, managed, owners).into()
 }
 
 fn machine(uid: &str, key_ready: Option<&str>) -> Arc<Machine> {
@@ -63,7 +64,7 @@ fn a_disk_key_is_the_machines_own_or_a_kept_one() {
 #[test]
 fn a_former_disk_key_is_used_by_the_machine_that_adopted_it() {
     let owned = secret("a", false, &[("Machine", "m1")]);
-    let is = |secret: &SecretMeta, machines: &[Arc<Machine>]| is_adopted_by(secret, machines, false);
+    let is = |secret: &SecretRecord, machines: &[Arc<Machine>]| is_adopted_by(secret, machines, false);
     assert!(is(&owned, &[machine("m1", Some(reason::KEY_ADOPTED))]));
     assert!(!is(&owned, &[machine("m1", Some(reason::KEY_CREATED))]));
     assert!(is(&owned, &[machine("m1", None)]), "nothing was decided yet, and it has no other");
@@ -80,11 +81,13 @@ fn only_our_live_records_count_as_bindings() {
     assert_eq!(binding(&secret("ak-a", true, &[])), Some(fingerprint()));
     assert_eq!(binding(&secret("ak-a", false, &[])), None, "planted");
     assert_eq!(binding(&secret("luks-a", true, &[])), None);
-    assert_eq!(binding(&deleting(secret("ak-a", true, &[]))), None);
-    let mut unmarked = secret("ak-a", true, &[]);
+    let mut deleting = meta("ak-a", true, &[]);
+    deleting.metadata.deletion_timestamp = Some(Time(k8s_openapi::jiff::Timestamp::UNIX_EPOCH));
+    assert_eq!(binding(&deleting.into()), None);
+    let mut unmarked = meta("ak-a", true, &[]);
     unmarked.metadata.annotations =
         Some([(FINGERPRINT_ANNOTATION.to_owned(), "sha256:zz".to_owned())].into());
-    assert_eq!(binding(&unmarked), None);
+    assert_eq!(binding(&unmarked.into()), None);
 }
 
 #[test]
