@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use k8s_openapi::api::apps::v1::Deployment;
-use k8s_openapi::api::core::v1::Volume;
+use k8s_openapi::api::core::v1::VolumeProjection;
 
 use crate::Fingerprint;
 
@@ -44,8 +44,15 @@ impl Delivered {
             let pod = deployment.spec.template.spec.iter();
             pod.flat_map(|pod| pod.volumes.iter().flatten())
         };
-        let files =
-            |name: &str| volumes().filter(|volume| volume.name == name).flat_map(secret_files).collect();
+        Delivered::of(deployment, |name| {
+            let named = volumes().filter(|volume| volume.name == name);
+            let sources = named.filter_map(|volume| volume.projected.as_ref()?.sources.as_deref());
+            sources.flat_map(secret_files).collect()
+        })
+    }
+
+    /// The same where the files of each volume are told by `files`.
+    pub fn of(deployment: &Deployment, files: impl Fn(&str) -> BTreeSet<String>) -> Delivered {
         Delivered {
             rolled_out: rolled_out(deployment),
             key_files: files(ATTESTATION_KEYS_VOLUME),
@@ -86,9 +93,9 @@ pub fn is_available(deployment: &Deployment) -> bool {
     available.unwrap_or_default() > 0
 }
 
-fn secret_files(volume: &Volume) -> impl Iterator<Item = String> {
-    let sources = volume.projected.iter().flat_map(|projected| projected.sources.iter().flatten());
-    let secrets = sources.filter_map(|source| source.secret.as_ref());
+/// The files that the Secrets among the sources of a projected volume are mounted as.
+pub fn secret_files(sources: &[VolumeProjection]) -> impl Iterator<Item = String> {
+    let secrets = sources.iter().filter_map(|source| source.secret.as_ref());
     secrets.flat_map(|secret| secret.items.iter().flatten()).map(|item| item.path.clone())
 }
 

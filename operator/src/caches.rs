@@ -1,12 +1,13 @@
 //! Declares the stores of the process: one stream per kind, with the indexes the controllers ask.
 
-use cachelib::{BuildError, Builder, Cache, Cached, Options, Running, Source};
+use cachelib::{BuildError, Builder, Cache, Options, Running, Source};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{ConfigMap, Service};
 use kube::Client;
 use trusted_crds::names::{MANAGED_BY, MANAGED_BY_LABEL};
 use trusted_crds::{ApprovedImage, AttestationKey, Machine, TrustedExecutionCluster};
 
+use crate::child::{ChildKind, Folded};
 use crate::context::Caches;
 use crate::secret::{SecretMeta, SecretRecord};
 
@@ -61,6 +62,7 @@ pub fn start(client: Client, namespace: &str, options: Options) -> Result<(Cache
     Ok((caches, builder.start()))
 }
 
-fn children<K: Cached>(builder: &mut Builder, source: Source) -> Result<Cache<K>, BuildError> {
-    builder.cache(source).index(OWNER, cachelib::owner_uids::<K>).build()
+fn children<K: ChildKind>(builder: &mut Builder, source: Source) -> Result<Cache<Folded<K>>, BuildError> {
+    let owners = |child: &Folded<K>| cachelib::owner_uids(&**child);
+    builder.cache_as(source, Folded::of).index(OWNER, owners).build()
 }

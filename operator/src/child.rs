@@ -12,25 +12,27 @@ mod outcome;
 use std::fmt;
 use std::sync::Arc;
 
+use k8s_openapi::api::core::v1::VolumeProjection;
 use kube::Resource;
-use serde::Serialize;
 use serde_json::Value;
-use sha2::{Digest, Sha256};
+use trusted_crds::TrustedExecutionCluster;
 use trusted_crds::names::{APPLIED_HASH_ANNOTATION, MANAGED_BY, MANAGED_BY_LABEL};
-use trusted_crds::{TrustedExecutionCluster, hex};
 
 use crate::context::Context;
+use crate::digest::hash_of;
 use crate::owner::{is_managed, is_ours, owner_reference};
+use crate::writer::Body;
 
 pub use apply::{Carried, Strangers};
 pub use compare::{Drift, compare};
-pub use document::ChildKind;
+pub use document::{ChildKind, Folded};
 pub use outcome::Outcome;
 
 /// A child as it shall be.
 #[derive(Clone, Debug)]
 pub struct Desired<K> {
-    object: K,
+    object: Folded<K>,
+    lists: Vec<Vec<VolumeProjection>>,
     document: Value,
     hash: String,
     owner_uid: String,
@@ -44,11 +46,12 @@ impl<K: ChildKind> Desired<K> {
         let meta = object.meta_mut();
         meta.owner_references = Some(vec![reference]);
         meta.labels.get_or_insert_default().insert(MANAGED_BY_LABEL.into(), MANAGED_BY.into());
-        let hash = hash_of(&object)?;
-        let annotations = object.meta_mut().annotations.get_or_insert_default();
+        let (mut object, lists) = Folded::with_lists(object);
+        let hash = hash_of(&object.document()?)?;
+        let annotations = object.object_mut().meta_mut().annotations.get_or_insert_default();
         annotations.insert(APPLIED_HASH_ANNOTATION.into(), hash.clone());
         let document = object.document()?;
-        Ok(Desired { object, document, hash, owner_uid })
+        Ok(Desired { object, lists, document, hash, owner_uid })
     }
 
     /// Name of the child.
@@ -57,8 +60,13 @@ impl<K: ChildKind> Desired<K> {
     }
 
     /// What is sent when the child has to be made.
-    pub fn object(&self) -> &K {
-        &self.object
+    pub fn object(&self) -> K {
+        self.object.unfolded(&self.lists)
+    }
+
+    /// What is sent when it has to be changed by `patch`.
+    fn body(&self, patch: Value) -> Result<Body, serde_json::Error> {
+        self.object.body(patch, &self.lists)
     }
 
     /// Uid of the cluster that owns the child.
@@ -75,12 +83,12 @@ pub enum View<K> {
     /// No object of that name with our label.
     Absent,
     /// The object, with our label.
-    Present(Arc<K>),
+    Present(Arc<Folded<K>>),
 }
 
 impl<K> View<K> {
     /// The object, if there is one to look at.
-    pub fn present(&self) -> Option<&K> {
+    pub fn present(&self) -> Option<&Folded<K>> {
         match self {
             View::Present(object) => Some(object),
             View::Unsettled | View::Absent => None,
@@ -200,9 +208,9 @@ pub fn decide<K: ChildKind>(desired: &Desired<K>, view: &View<K>) -> Result<Step
     }
 }
 
-fn decide_present<K: ChildKind>(desired: &Desired<K>, actual: &K) -> Result<Step, serde_json::Error> {
+fn decide_present<K: ChildKind>(desired: &Desired<K>, actual: &Folded<K>) -> Result<Step, serde_json::Error> {
     let (kind, name) = (K::kind(&()).into_owned(), desired.name().to_owned());
-    match ownership(actual, &desired.owner_uid) {
+    match ownership(&**actual, &desired.owner_uid) {
         Ownership::Foreign => return Ok(Step::Blocked(Obstacle::Foreign { kind, name })),
         Ownership::Leaving => return Ok(Step::Blocked(Obstacle::Leaving { kind, name })),
         Ownership::Ours => {}
@@ -216,11 +224,6 @@ fn decide_present<K: ChildKind>(desired: &Desired<K>, actual: &K) -> Result<Step
     } else {
         Step::Patch { uid, body, drift }
     })
-}
-
-/// SHA-256 of the object as JSON. Its fields and maps have a fixed order, so equal objects have equal hashes.
-fn hash_of(object: &impl Serialize) -> Result<String, serde_json::Error> {
-    Ok(hex(Sha256::digest(serde_json::to_vec(object)?)))
 }
 
 #[cfg(test)]

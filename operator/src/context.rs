@@ -8,6 +8,7 @@ use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{ConfigMap, Service};
 use trusted_crds::{ApprovedImage, AttestationKey, Machine, TrustedExecutionCluster};
 
+use crate::child::Folded;
 use crate::facts::{Facts, ServedCluster};
 use crate::secret::SecretRecord;
 use crate::writer::Writer;
@@ -34,17 +35,17 @@ pub struct Caches {
     /// Secrets by the fingerprint that their annotation names.
     pub secrets_by_fingerprint: Index<SecretRecord>,
     /// Deployments with our label.
-    pub deployments: Cache<Deployment>,
+    pub deployments: Cache<Folded<Deployment>>,
     /// Deployments by the uid of each owner.
-    pub deployments_by_owner: Index<Deployment>,
+    pub deployments_by_owner: Index<Folded<Deployment>>,
     /// ConfigMaps with our label.
-    pub config_maps: Cache<ConfigMap>,
+    pub config_maps: Cache<Folded<ConfigMap>>,
     /// ConfigMaps by the uid of each owner.
-    pub config_maps_by_owner: Index<ConfigMap>,
+    pub config_maps_by_owner: Index<Folded<ConfigMap>>,
     /// Services with our label.
-    pub services: Cache<Service>,
+    pub services: Cache<Folded<Service>>,
     /// Services by the uid of each owner.
-    pub services_by_owner: Index<Service>,
+    pub services_by_owner: Index<Folded<Service>>,
 }
 
 /// Says that a store may be behind, if so. What it does not show may be there, and what it shows may be gone, so nothing

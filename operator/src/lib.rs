@@ -9,6 +9,7 @@ mod admin;
 pub mod args;
 mod child;
 pub mod crd_files;
+mod digest;
 mod error;
 mod former;
 mod owner;

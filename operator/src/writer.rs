@@ -4,6 +4,8 @@
 //! taken, and is entered into the store's ledger of own writes, so that no later decision rests on a store
 //! that has not seen it yet. Nothing here decides whether to write.
 
+mod body;
+
 use std::fmt::Debug;
 
 use cachelib::{Cache, Key};
@@ -18,11 +20,14 @@ use serde_json::{Value, json};
 use trusted_crds::names::FIELD_MANAGER;
 use trusted_crds::{ApprovedImage, AttestationKey, HasConditions, Machine, TrustedExecutionCluster};
 
+use crate::child::Folded;
 use crate::context::{Caches, behind};
 use crate::error::{ReconcileError, WriteError};
 use crate::events::Events;
 use crate::lease::Tenure;
 use crate::secret::{SecretMeta, SecretRecord};
+
+pub use body::Body;
 
 /// Names one existing object so that a write can never reach its successor of the same name.
 #[derive(Clone, Copy, Debug)]
@@ -104,9 +109,9 @@ written! {
     ApprovedImage as ApprovedImage => approved_images,
     Secret as SecretRecord => secrets because of attestation_keys,
     SecretMeta as SecretRecord => secrets because of attestation_keys,
-    Deployment as Deployment => deployments because of clusters,
-    ConfigMap as ConfigMap => config_maps because of clusters,
-    Service as Service => services because of clusters,
+    Deployment as Folded<Deployment> => deployments because of clusters,
+    ConfigMap as Folded<ConfigMap> => config_maps because of clusters,
+    Service as Folded<Service> => services because of clusters,
 }
 
 /// Sends writes to one namespace.
@@ -153,8 +158,12 @@ impl Writer {
     }
 
     /// Changes an object by one merge patch; `patch` need not hold the preconditions of `target`.
-    pub async fn merge_patch<K: Written>(&self, target: Target<'_>, patch: Value) -> Result<K, WriteError> {
-        let body = guarded(patch, target);
+    pub async fn merge_patch<K: Written>(
+        &self,
+        target: Target<'_>,
+        patch: impl Into<Body>,
+    ) -> Result<K, WriteError> {
+        let body = patch.into().guarded(target);
         let params = PatchParams { field_manager: Some(FIELD_MANAGER.into()), ..Default::default() };
         self.may_write::<K>("patch", target.name)?;
         let answer = self.api::<K>().patch(target.name, &params, &Patch::Merge(&body)).await;
@@ -169,10 +178,8 @@ impl Writer {
         status: &impl Serialize,
     ) -> Result<K, ReconcileError> {
         let (target, status) = (Target::exactly(object), serde_json::to_value(status)?);
-        let body = guarded(
-            json!({ "apiVersion": K::api_version(&()), "kind": K::kind(&()), "status": status }),
-            target,
-        );
+        let body = json!({ "apiVersion": K::api_version(&()), "kind": K::kind(&()), "status": status });
+        let body = Body::from(body).guarded(target);
         let params = PatchParams::apply(FIELD_MANAGER).force();
         self.may_write::<K>("apply the status of", target.name)?;
         let answer = self.api::<K>().patch_status(target.name, &params, &Patch::Apply(&body)).await;
@@ -224,7 +231,7 @@ impl Writer {
         target: Target<'_>,
         patch: Value,
     ) -> Result<Result<(), Box<kube::core::Status>>, WriteError> {
-        let body = guarded(patch, target);
+        let body = Body::from(patch).guarded(target);
         let params =
             PatchParams { dry_run: true, field_manager: Some(FIELD_MANAGER.into()), ..Default::default() };
         match self.api::<K>().patch(target.name, &params, &Patch::Merge(&body)).await {
@@ -239,7 +246,7 @@ impl Writer {
     pub async fn confirm<K: Written>(&self, object: &K) -> Result<(), WriteError> {
         let (verb, target) = ("confirm", Target::any_version(object));
         let params = PatchParams { dry_run: true, ..PatchParams::default() };
-        let body = guarded(json!({}), target);
+        let body = Body::from(json!({})).guarded(target);
         match self.api::<K>().patch(target.name, &params, &Patch::Merge(&body)).await {
             Ok(found) if found.meta().deletion_timestamp.is_none() => Ok(()),
             Ok(_) => Err(WriteError::leaving::<K>(verb, target.name)),
@@ -277,14 +284,4 @@ impl Writer {
             K::store(&self.caches).expect_version(&self.key(&object.name_any()), uid, version);
         }
     }
-}
-
-/// Puts the preconditions of `target` into the metadata of a patch.
-fn guarded(mut patch: Value, target: Target<'_>) -> Value {
-    patch["metadata"]["uid"] = json!(target.uid);
-    patch["metadata"]["name"] = json!(target.name);
-    if let Some(version) = target.resource_version {
-        patch["metadata"]["resourceVersion"] = json!(version);
-    }
-    patch
 }

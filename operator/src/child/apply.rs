@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::{ChildKind, Desired, Drift, Obstacle, Ownership, Step, compare, document, ownership};
+use super::{ChildKind, Desired, Drift, Folded, Obstacle, Ownership, Step, compare, ownership};
 use crate::context::Context;
 use crate::error::{Class, ReconcileError};
 use crate::owner::is_managed;
@@ -25,7 +25,7 @@ pub enum Carried<K> {
     /// The child is as it shall be, and the store shows it.
     Kept,
     /// The child was written; the store will show it.
-    Written(Box<K>),
+    Written(Box<Folded<K>>),
     /// A change in the store will bring the child up again.
     Awaiting,
     /// The child cannot be as it shall be.
@@ -134,10 +134,10 @@ async fn create<K: ChildKind>(
     strangers: &mut Strangers,
 ) -> Result<Carried<K>, ReconcileError> {
     let (kind, name) = (K::kind(&()), desired.name());
-    match ctx.writer.create(desired.object()).await? {
+    match ctx.writer.create(&desired.object()).await? {
         Created::New(object) => {
             tracing::info!(%kind, name, "created a child");
-            Ok(Carried::Written(Box::new(object)))
+            Ok(Carried::Written(Box::new(Folded::of(object))))
         }
         Created::Exists if K::store(&ctx.caches).get(&ctx.key(name)).is_some() => Ok(Carried::Awaiting),
         Created::Exists => take_up(ctx, desired, strangers).await,
@@ -162,7 +162,7 @@ async fn take_up<K: ChildKind>(
     match ownership(&found, desired.owner_uid()) {
         Ownership::Ours => {
             let uid = found.meta().uid.clone().unwrap_or_default();
-            let (body, drift) = compare(desired, &found)?;
+            let (body, drift) = compare(desired, &Folded::of(found))?;
             if drift.needs_replacement() {
                 return replace(ctx, desired, &uid, strangers).await;
             }
@@ -211,7 +211,7 @@ async fn patch<K: ChildKind>(
     let (kind, name) = (K::kind(&()), desired.name());
     tracing::info!(%kind, name, differs = ?drift.paths, wanted_changed = drift.wanted_changed, "changing a child");
     let target = Target { name, uid, resource_version: None };
-    let written = ctx.writer.merge_patch::<K>(target, document::unfolded(body)?).await?;
+    let written = Folded::of(ctx.writer.merge_patch::<K>(target, desired.body(body)?).await?);
     let (_, left) = compare(desired, &written)?;
     if left.is_none() {
         return Ok(Carried::Written(Box::new(written)));

@@ -8,7 +8,7 @@
 use serde_json::{Map, Value};
 use trusted_crds::names::APPLIED_HASH_ANNOTATION;
 
-use super::{ChildKind, Desired};
+use super::{ChildKind, Desired, Folded};
 
 /// Places in which nothing foreign is tolerated. `[]` stands for every element of a list.
 const EXACT: &[&str] = &[
@@ -90,7 +90,10 @@ impl Drift {
 }
 
 /// The merge patch that makes `actual` right, and the differences it removes.
-pub fn compare<K: ChildKind>(desired: &Desired<K>, actual: &K) -> Result<(Value, Drift), serde_json::Error> {
+pub fn compare<K: ChildKind>(
+    desired: &Desired<K>,
+    actual: &Folded<K>,
+) -> Result<(Value, Drift), serde_json::Error> {
     let actual_document = actual.document()?;
     let mut paths = Vec::new();
     let mut path = String::new();

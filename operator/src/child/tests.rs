@@ -57,7 +57,7 @@ fn merge(target: &mut Value, patch: &Value) {
 
 /// What the API server makes of an object that was sent to it.
 fn stored<K: ChildKind>(desired: &Desired<K>) -> Value {
-    let mut object = serde_json::to_value(&desired.object).unwrap();
+    let mut object = serde_json::to_value(desired.object()).unwrap();
     let defaults = json!({"metadata": {
         "uid": "22222222-0000-4000-8000-000000000000", "resourceVersion": "7", "generation": 1,
         "creationTimestamp": "2026-01-01T00:00:00Z",
@@ -102,7 +102,7 @@ fn deployment_defaults(object: &mut Value) {
 
 fn step<K: ChildKind>(desired: &Desired<K>, actual: &Value) -> Step {
     let object: K = serde_json::from_value(actual.clone()).unwrap();
-    decide(desired, &View::Present(Arc::new(object))).unwrap()
+    decide(desired, &View::Present(Arc::new(Folded::of(object)))).unwrap()
 }
 
 /// Changes the stored object at a JSON pointer and returns it.
@@ -124,7 +124,7 @@ fn set(object: &mut Value, pointer: &str, value: Value) {
 
 #[test]
 fn a_list_of_sources_without_any_is_no_drift() {
-    let mut wanted = wanted_deployment().object;
+    let mut wanted = wanted_deployment().object();
     let volume = json!({"name": "keys", "projected": {"defaultMode": 288, "sources": []}});
     let pod = wanted.spec.template.spec.as_mut().unwrap();
     pod.volumes.get_or_insert_default().push(serde_json::from_value(volume).unwrap());
@@ -195,7 +195,7 @@ fn what_somebody_changed_in_a_deployment_is_repaired() {
 
 #[test]
 fn a_value_that_is_false_on_purpose_is_missed_when_it_is_gone() {
-    let mut object = wanted_deployment().object;
+    let mut object = wanted_deployment().object();
     object.spec.template.spec.as_mut().unwrap().automount_service_account_token = Some(false);
     let desired = Desired::new(object, &cluster()).unwrap();
     let pointer = "/spec/template/spec/automountServiceAccountToken";

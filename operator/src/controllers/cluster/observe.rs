@@ -11,7 +11,7 @@ use trusted_crds::names::{
 use trusted_crds::{KeyCounts, TrustedExecutionCluster, delivery};
 
 use super::served::served;
-use crate::child::{ChildKind, Obstacle, Ownership, View, ownership, view};
+use crate::child::{ChildKind, Folded, Obstacle, Ownership, View, ownership, view};
 use crate::context::Context;
 use crate::facts::Protection;
 
@@ -101,7 +101,7 @@ pub fn surroundings(ctx: &Context, owner_uid: &str) -> Surroundings {
     let deployment: View<Deployment> = view(ctx, TRUSTEE_DEPLOYMENT);
     let configuration = [TRUSTEE_DATA, ATTESTATION_POLICY].map(|name| view::<ConfigMap>(ctx, name));
     fn is_ours<K: ChildKind>(view: &View<K>, owner_uid: &str) -> bool {
-        view.present().is_some_and(|object| ownership(object, owner_uid) == Ownership::Ours)
+        view.present().is_some_and(|object| ownership(&**object, owner_uid) == Ownership::Ours)
     }
     let in_place = is_ours(&deployment, owner_uid) && configuration.iter().all(|map| is_ours(map, owner_uid));
     Surroundings {
@@ -123,7 +123,7 @@ pub fn counts(ctx: &Context) -> Counts {
     }
 }
 
-fn broker(deployment: Option<&Arc<Deployment>>) -> Broker {
+fn broker(deployment: Option<&Arc<Folded<Deployment>>>) -> Broker {
     let Some(deployment) = deployment else { return Broker::Absent };
     if delivery::rolled_out(deployment) {
         Broker::Available

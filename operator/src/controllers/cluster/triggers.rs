@@ -8,7 +8,7 @@ use tokio::sync::watch;
 use trusted_crds::{AttestationKey, KeyState, TrustedExecutionCluster};
 
 use super::tls::TlsUse;
-use crate::child::ChildKind;
+use crate::child::{ChildKind, Folded};
 use crate::context::Context;
 use crate::facts;
 use crate::secret::SecretRecord;
@@ -44,9 +44,12 @@ fn every_cluster(clusters: &Clusters) -> BoxStream<'static, String> {
     }))
 }
 
-fn child_changes<K: ChildKind>(children: &Cache<K>, clusters: &Clusters) -> BoxStream<'static, String> {
+fn child_changes<K: ChildKind>(
+    children: &Cache<Folded<K>>,
+    clusters: &Clusters,
+) -> BoxStream<'static, String> {
     let clusters = clusters.clone();
-    into_events(children.subscribe(move |_: Option<&K>, _: Option<&K>| names(&clusters)))
+    into_events(children.subscribe(move |_: Option<&Folded<K>>, _: Option<&Folded<K>>| names(&clusters)))
 }
 
 /// Objects of which only the number is reported, in all or by what `regrouped` compares.

@@ -7,14 +7,14 @@ use std::collections::HashSet;
 use k8s_openapi::api::core::v1::{
     KeyToPath, ProjectedVolumeSource, SecretProjection, Volume, VolumeMount, VolumeProjection,
 };
-use serde_json::json;
-use sha2::{Digest, Sha256};
+use trusted_crds::Fingerprint;
 use trusted_crds::delivery::{ATTESTATION_KEYS_VOLUME, DISK_KEYS_VOLUME, disk_key_path, key_file};
 use trusted_crds::names::{DISK_KEY_ENTRY, PUBLIC_KEY_ENTRY};
-use trusted_crds::{Delivered, Fingerprint, hex};
+use trusted_crds::Delivered;
 
 use super::build::{ATTESTATION_KEYS_DIR, DISK_KEYS_DIR};
 use crate::controllers::cluster::build::pod::{FILE_MODE, read_only};
+use crate::digest::hash_of;
 
 /// One Secret to deliver. A uid is part of it, so that a Secret made anew under its name is delivered anew.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -63,13 +63,13 @@ pub struct Rendered {
 
 /// What it takes to deliver `wanted`: all disk keys in one projected volume and all attestation keys in another, both
 /// of which are always there. Every change of keys rolls the pod.
-pub(super) fn render(wanted: &Wanted) -> Rendered {
+pub(super) fn render(wanted: &Wanted) -> Result<Rendered, serde_json::Error> {
     let disk_keys = wanted.disk_keys.iter();
     let disk_keys =
         disk_keys.map(|source| projection(&source.secret, DISK_KEY_ENTRY, disk_key_path(&source.as_)));
     let keys = wanted.attestation_keys.iter();
     let keys = keys.map(|source| projection(&source.secret, PUBLIC_KEY_ENTRY, key_file(&source.as_)));
-    Rendered {
+    Ok(Rendered {
         volumes: vec![
             projected(DISK_KEYS_VOLUME, disk_keys.collect()),
             projected(ATTESTATION_KEYS_VOLUME, keys.collect()),
@@ -78,8 +78,8 @@ pub(super) fn render(wanted: &Wanted) -> Rendered {
             read_only(DISK_KEYS_VOLUME, DISK_KEYS_DIR),
             read_only(ATTESTATION_KEYS_VOLUME, ATTESTATION_KEYS_DIR),
         ],
-        hash: hash_of(wanted),
-    }
+        hash: hash(wanted)?,
+    })
 }
 
 fn projected(name: &str, sources: Vec<VolumeProjection>) -> Volume {
@@ -106,11 +106,11 @@ fn projection(secret: &str, key: &str, path: String) -> VolumeProjection {
     }
 }
 
-fn hash_of(wanted: &Wanted) -> String {
+fn hash(wanted: &Wanted) -> Result<String, serde_json::Error> {
     let disk_keys: Vec<_> = wanted.disk_keys.iter().map(|key| (&key.secret, &key.uid, &key.as_)).collect();
     let keys = wanted.attestation_keys.iter();
-    let keys: Vec<_> = keys.map(|key| (&key.secret, &key.uid, key.as_.to_string())).collect();
-    hex(Sha256::digest(json!([disk_keys, keys]).to_string()))
+    let keys: Vec<_> = keys.map(|key| (&key.secret, &key.uid, key.as_.as_str())).collect();
+    hash_of(&(disk_keys, keys))
 }
 
 #[cfg(test)]

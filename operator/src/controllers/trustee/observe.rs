@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use k8s_openapi::api::apps::v1::Deployment;
 use trusted_crds::condition::KEY_READY;
 use trusted_crds::names::{disk_key_secret, is_binding, is_label, is_reserved};
-use trusted_crds::{AttestationKey, Delivered, Fingerprint, HasConditions, Machine, reason};
+use trusted_crds::{AttestationKey, Fingerprint, HasConditions, Machine, reason};
 
 use super::delivery::{Source, Wanted};
+use crate::child::Folded;
 use crate::context::{Context, behind};
 use crate::former;
 use crate::secret::SecretRecord;
@@ -19,18 +21,26 @@ pub fn wanted(ctx: &Context) -> Wanted {
 
 /// The store, if any, on whose word something would be dropped that is delivered, and which may be behind. A denial that
 /// was seen is the word of a person, and counts however old the store is.
-pub fn doubtful(ctx: &Context, delivered: &Delivered, wanted: &Wanted) -> Option<String> {
+pub fn doubtful(
+    ctx: &Context,
+    deployment: Option<&Folded<Deployment>>,
+    wanted: &Wanted,
+) -> Option<String> {
     let caches = &ctx.caches;
+    let secrets = behind(&caches.secrets);
+    let (machines, bearers) = (behind(&caches.machines), behind(&caches.attestation_keys));
+    if secrets.is_none() && machines.is_none() && bearers.is_none() {
+        return None;
+    }
+    let delivered = &deployment?.delivered();
     let disk_keys = wanted.drops_disk_keys(delivered);
     let is_denied = |key: &Fingerprint| {
         let bearers = caches.keys_by_fingerprint.get(key.as_str());
         bearers.iter().any(|bearer| bearer.is_denied(key))
     };
     let keys = wanted.dropped_attestation_keys(delivered).iter().any(|key| !is_denied(key));
-    let secrets = (disk_keys || keys).then(|| behind(&caches.secrets)).flatten();
-    let machines = || disk_keys.then(|| behind(&caches.machines)).flatten();
-    let bearers = || keys.then(|| behind(&caches.attestation_keys)).flatten();
-    secrets.or_else(machines).or_else(bearers)
+    let secrets = secrets.filter(|_| disk_keys || keys);
+    secrets.or(machines.filter(|_| disk_keys)).or(bearers.filter(|_| keys))
 }
 
 /// The disk key of every machine that is served.

@@ -3,7 +3,7 @@
 use k8s_openapi::api::apps::v1::Deployment;
 use tokio::time::Instant;
 use trusted_crds::names::{ATTESTATION_POLICY, TRUSTEE_DATA, TRUSTEE_DEPLOYMENT};
-use trusted_crds::{Delivered, TrustedExecutionCluster};
+use trusted_crds::TrustedExecutionCluster;
 
 use super::{State, apply, decide, delivery, observe};
 use crate::child::{Outcome, Ownership, View, ownership, view};
@@ -44,7 +44,7 @@ impl Pass<'_> {
                 state.window.reset();
                 return configured;
             }
-            View::Present(deployment) if ownership(&*deployment, owner) == Ownership::Ours => {
+            View::Present(deployment) if ownership(&**deployment, owner) == Ownership::Ours => {
                 state.window.gather(now).or_else(|| state.window.hold(now, decide::rollout(&deployment)))
             }
             View::Present(_) => None,
@@ -61,12 +61,11 @@ impl Pass<'_> {
     ) -> Result<(), ReconcileError> {
         let deployment = view(self.ctx, TRUSTEE_DEPLOYMENT);
         let wanted = observe::wanted(self.ctx);
-        let delivered = deployment.present().map(Delivered::read).unwrap_or_default();
-        if let Some(store) = observe::doubtful(self.ctx, &delivered, &wanted) {
+        if let Some(store) = observe::doubtful(self.ctx, deployment.present(), &wanted) {
             outcome.fail(WriteError::behind::<Deployment>("change", TRUSTEE_DEPLOYMENT, &store).into());
             return Ok(());
         }
-        let delivered = delivery::render(&wanted);
+        let delivered = delivery::render(&wanted)?;
         match decide::broker(self.cluster, &deployment, tls, (&self.ctx.images.trustee, delivered))? {
             Ok(step) => {
                 apply::serve(self.ctx, step, (&mut state.window, &mut state.strangers), outcome).await;

@@ -1,5 +1,7 @@
 //! Which changes concern Trustee. One that cannot alter what is delivered costs nothing.
 
+use std::ops::Deref;
+
 use cachelib::Cache;
 use futures::StreamExt;
 use futures::stream::BoxStream;
@@ -9,6 +11,7 @@ use trusted_crds::{AttestationKey, Machine, TrustedExecutionCluster};
 
 use super::Trustee;
 use super::observe::key_ready_reason;
+use crate::child::Folded;
 use crate::context::Context;
 use crate::controllers::cluster::TlsUse;
 use crate::facts;
@@ -47,7 +50,8 @@ fn differ<'a, K, F: PartialEq>(old: Option<&'a K>, new: Option<&'a K>, facts: im
     old.map(&facts) != new.map(&facts)
 }
 
-fn named<K: Resource>(object: Option<&K>, names: &[&str]) -> bool {
+fn named<K: Resource>(child: Option<&Folded<K>>, names: &[&str]) -> bool {
+    let object = child.map(Deref::deref);
     object.and_then(|object| object.meta().name.as_deref()).is_some_and(|name| names.contains(&name))
 }
 

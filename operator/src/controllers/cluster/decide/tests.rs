@@ -5,6 +5,7 @@ use trusted_crds::TrustedExecutionClusterSpec;
 
 use super::super::tls::TlsMount;
 use super::*;
+use crate::child::Folded;
 
 fn cluster(spec: TrustedExecutionClusterSpec) -> TrustedExecutionCluster {
     let mut cluster = TrustedExecutionCluster::new("trusted", spec);
@@ -40,7 +41,8 @@ fn all_children_are_made_with_the_cluster_as_their_owner() {
     assert!(plan.services.iter().all(|(_, step)| *step == Step::Create));
     for (desired, step) in &plan.deployments {
         assert_eq!(*step, Step::Create);
-        let owner = &desired.object().owner_references()[0];
+        let object = desired.object();
+        let owner = &object.owner_references()[0];
         assert_eq!(
             (owner.uid.as_str(), owner.controller, owner.block_owner_deletion),
             ("u", Some(true), Some(true))
@@ -101,10 +103,11 @@ fn a_front_end_that_runs_is_repaired_even_while_its_certificate_is_missing() {
     let cluster = cluster(Default::default());
     let mount = TlsMount { secret: "cert".into(), hash: "content".into() };
     let tls = [TlsState::Ready(mount), TlsState::Plain];
-    let mut running = plan(&cluster, &nothing(), &tls, &images()).unwrap().deployments[0].0.object().clone();
+    let mut running = plan(&cluster, &nothing(), &tls, &images()).unwrap().deployments[0].0.object();
     running.metadata.uid = Some("d".into());
     running.spec.replicas = Some(3);
-    let children = Children { deployments: [View::Present(Arc::new(running)), View::Absent], ..nothing() };
+    let children =
+        Children { deployments: [View::Present(Arc::new(Folded::of(running))), View::Absent], ..nothing() };
     let plan = plan(&cluster, &children, &[waiting(), TlsState::Plain], &images()).unwrap();
     assert!(!plan.obstacles.is_empty(), "the missing certificate is reported");
     let (_, step) = &plan.deployments[0];

@@ -9,7 +9,7 @@ fn file(map: &k8s_openapi::api::core::v1::ConfigMap, name: &str) -> String {
 }
 
 fn template(tls: Option<&TlsMount>) -> Value {
-    let delivered = render(&Wanted::default());
+    let delivered = render(&Wanted::default()).unwrap();
     let made = deployment(Template { image: "kbs:1", tls, delivered }, "ns");
     serde_json::to_value(made.spec.template).unwrap()
 }

@@ -1,3 +1,5 @@
+use serde_json::json;
+
 use super::*;
 
 fn fingerprint(digit: char) -> Fingerprint {
@@ -17,7 +19,7 @@ fn wanted() -> Wanted {
 
 #[test]
 fn each_key_is_one_optional_file_from_one_secret() {
-    let rendered = serde_json::to_value(render(&wanted()).volumes).unwrap();
+    let rendered = serde_json::to_value(render(&wanted()).unwrap().volumes).unwrap();
     let disk_key = |secret: &str, path: &str| json!({"secret": {"name": secret, "optional": true, "items": [{"key": "root", "path": path}]}});
     assert_eq!(rendered[0]["name"], "disk-keys");
     assert_eq!(
@@ -34,7 +36,7 @@ fn each_key_is_one_optional_file_from_one_secret() {
 
 #[test]
 fn both_folders_are_there_even_without_keys() {
-    let rendered = render(&Wanted::default());
+    let rendered = render(&Wanted::default()).unwrap();
     let names: Vec<_> = rendered.mounts.iter().map(|mount| (mount.name.as_str(), mount.read_only)).collect();
     assert_eq!(names, [("disk-keys", Some(true)), ("trusted-ak-keys", Some(true))]);
     for volume in &rendered.volumes {
@@ -44,7 +46,7 @@ fn both_folders_are_there_even_without_keys() {
 
 #[test]
 fn the_hash_changes_with_every_secret_and_with_nothing_else() {
-    let hash = |wanted: &Wanted| render(wanted).hash;
+    let hash = |wanted: &Wanted| render(wanted).unwrap().hash;
     assert_eq!(hash(&wanted()), hash(&wanted()));
     let mut fewer = wanted();
     fewer.disk_keys.pop();
@@ -61,7 +63,7 @@ fn the_hash_changes_with_every_secret_and_with_nothing_else() {
 fn what_is_dropped_is_told_by_kind_and_what_is_added_is_not() {
     let held = |wanted: &Wanted| {
         let spec = json!({
-            "selector": {}, "template": {"spec": {"containers": [], "volumes": render(wanted).volumes}},
+            "selector": {}, "template": {"spec": {"containers": [], "volumes": render(wanted).unwrap().volumes}},
         });
         Delivered::read(&serde_json::from_value(json!({"metadata": {}, "spec": spec})).unwrap())
     };
