@@ -198,6 +198,17 @@ impl Operator {
         self.process.ended().is_some()
     }
 
+    /// Lets the peak of its memory begin anew.
+    ///
+    /// # Errors
+    ///
+    /// When it has ended.
+    pub fn forget_peak(&self) -> Result<(), Error> {
+        // 5 sets VmHWM to what is resident now; see proc_pid_clear_refs(5).
+        let path = format!("/proc/{}/clear_refs", self.process.pid());
+        fs::write(&path, "5").map_err(Error::io(path))
+    }
+
     /// What it has used so far.
     ///
     /// # Errors

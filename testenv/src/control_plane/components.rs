@@ -55,6 +55,8 @@ pub(super) fn etcd(assets: &Assets, layout: &Layout, ports: Ports) -> Command {
     flag(&mut command, "advertise-client-urls", &client);
     flag(&mut command, "listen-peer-urls", peer);
     command.arg("--unsafe-no-fsync");
+    // 200,000 objects, each written twice, take more than half of the 2 GB that are the default.
+    flag(&mut command, "quota-backend-bytes", "8589934592");
     command
 }
 

@@ -7,10 +7,10 @@ use std::collections::HashSet;
 use k8s_openapi::api::core::v1::{
     KeyToPath, ProjectedVolumeSource, SecretProjection, Volume, VolumeMount, VolumeProjection,
 };
+use trusted_crds::Delivered;
 use trusted_crds::Fingerprint;
 use trusted_crds::delivery::{ATTESTATION_KEYS_VOLUME, DISK_KEYS_VOLUME, disk_key_path, key_file};
 use trusted_crds::names::{DISK_KEY_ENTRY, PUBLIC_KEY_ENTRY};
-use trusted_crds::Delivered;
 
 use super::build::{ATTESTATION_KEYS_DIR, DISK_KEYS_DIR};
 use crate::controllers::cluster::build::pod::{FILE_MODE, read_only};

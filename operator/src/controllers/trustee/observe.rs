@@ -21,11 +21,7 @@ pub fn wanted(ctx: &Context) -> Wanted {
 
 /// The store, if any, on whose word something would be dropped that is delivered, and which may be behind. A denial that
 /// was seen is the word of a person, and counts however old the store is.
-pub fn doubtful(
-    ctx: &Context,
-    deployment: Option<&Folded<Deployment>>,
-    wanted: &Wanted,
-) -> Option<String> {
+pub fn doubtful(ctx: &Context, deployment: Option<&Folded<Deployment>>, wanted: &Wanted) -> Option<String> {
     let caches = &ctx.caches;
     let secrets = behind(&caches.secrets);
     let (machines, bearers) = (behind(&caches.machines), behind(&caches.attestation_keys));

@@ -2,8 +2,8 @@
 
 use k8s_openapi::api::apps::v1::Deployment;
 use tokio::time::Instant;
-use trusted_crds::names::{ATTESTATION_POLICY, TRUSTEE_DATA, TRUSTEE_DEPLOYMENT};
 use trusted_crds::TrustedExecutionCluster;
+use trusted_crds::names::{ATTESTATION_POLICY, TRUSTEE_DATA, TRUSTEE_DEPLOYMENT};
 
 use super::{State, apply, decide, delivery, observe};
 use crate::child::{Outcome, Ownership, View, ownership, view};

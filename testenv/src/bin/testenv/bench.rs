@@ -3,12 +3,18 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use kube::{Api, Client, api::PostParams};
+use k8s_openapi::api::apps::v1::Deployment;
+use kube::{
+    Api, Client,
+    api::{DeleteParams, ListParams, PostParams},
+};
 use testenv::{
     ControlPlane, TestNamespace,
     audit::{Requests, Window},
+    faults::FaultProxy,
     objects,
     operator::{Launch, Operator},
+    poll,
 };
 use trusted_crds::TrustedExecutionCluster;
 
@@ -50,11 +56,41 @@ impl Bench {
         created.map(|_| ()).map_err(Failure::kube("create a TrustedExecutionCluster"))
     }
 
+    /// Deletes the TrustedExecutionCluster and waits until what it installed is gone.
+    pub(crate) async fn delete_cluster(&self) -> Result<(), Failure> {
+        let name = self.namespace.name();
+        let clusters: Api<TrustedExecutionCluster> = Api::namespaced(self.admin.clone(), name);
+        let deployments: Api<Deployment> = Api::namespaced(self.admin.clone(), name);
+        let deleted = clusters.delete("cluster", &DeleteParams::default()).await;
+        deleted.map_err(Failure::kube("delete the TrustedExecutionCluster"))?;
+        poll("the Deployments of the cluster to be gone", INSTALL_TIMEOUT, || async {
+            let left = deployments.list(&ListParams::default()).await.map_err(|error| error.to_string())?;
+            if left.items.is_empty() { Ok(()) } else { Err(format!("{} are left", left.items.len())) }
+        })
+        .await?;
+        Ok(())
+    }
+
+    /// A client that acts as the operator does.
+    pub(crate) async fn as_operator(&self) -> Result<Client, Failure> {
+        let token = self.namespace.try_service_account_token("trusted-operator").await?;
+        let config = self.control_plane.config_for_token(&token);
+        Client::try_from(config).map_err(Failure::kube("a client"))
+    }
+
     /// Starts the operator and waits until it is ready.
     pub(crate) async fn start_operator(&self) -> Result<(Operator, Duration), Failure> {
         let mut operator = Launch::prepare(&self.programs.operator, &self.namespace).await?.start()?;
         let ready = operator.ready().await?;
         Ok((operator, ready))
+    }
+
+    /// The same behind a fault proxy.
+    pub(crate) async fn start_operator_behind(&self, proxy: &FaultProxy) -> Result<Operator, Failure> {
+        let launch = Launch::prepare(&self.programs.operator, &self.namespace).await?;
+        let mut operator = launch.through(proxy)?.start()?;
+        operator.ready().await?;
+        Ok(operator)
     }
 
     /// The operator's requests within a window.

@@ -7,6 +7,7 @@
 mod bench;
 mod cli;
 mod convergence;
+mod copies;
 mod demo;
 mod failure;
 mod metrics;

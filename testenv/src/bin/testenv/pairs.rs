@@ -61,13 +61,19 @@ impl Pairs {
         format!("key-{pair:05}")
     }
 
-    fn machine_name(pair: usize) -> String {
+    /// Name of the Machine of a pair.
+    pub(crate) fn machine_name(pair: usize) -> String {
         format!("machine-{pair:05}")
+    }
+
+    /// The id by which Machine and key of a pair name each other.
+    pub(crate) fn id(pair: usize) -> String {
+        format!("m-{pair:05}")
     }
 
     /// Creates one half; returns when the API server answered.
     pub(crate) async fn create(&self, pair: usize, half: Half) -> Result<Instant, Failure> {
-        let id = format!("m-{pair:05}");
+        let id = Pairs::id(pair);
         let params = PostParams::default();
         match half {
             Half::Machine => {
