@@ -140,7 +140,7 @@ mod tests {
 
     use super::*;
 
-    fn deployment(sources: Value) -> Deployment {
+    fn deployment(sources: &Value) -> Deployment {
         let volumes = json!([
             {"name": "tmp", "emptyDir": {}},
             {"name": "keys", "projected": {"defaultMode": 420, "sources": sources}},
@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn sources_are_a_hash_in_the_tree_and_a_list_in_what_is_sent() {
         let sources = json!([source("ak-a"), source("ak-\"b")]);
-        let whole = deployment(sources.clone());
+        let whole = deployment(&sources);
         let (folded, lists) = Folded::with_lists(whole.clone());
         assert!(!format!("{folded:?}").contains("ak-a"));
         assert_eq!(&*folded.folds[0].paths, "a.pub\na.pub");
@@ -175,14 +175,14 @@ mod tests {
 
     #[test]
     fn every_difference_of_a_list_shows() {
-        let folded = |sources| Folded::of(deployment(sources));
+        let folded = |sources: &Value| Folded::of(deployment(sources));
         let (a, b) = (source("a"), source("b"));
-        let wanted = folded(json!([a, b]));
-        assert_eq!(folded(json!([a, b])), wanted);
+        let wanted = folded(&json!([a, b]));
+        assert_eq!(folded(&json!([a, b])), wanted);
         // A list that looks like what stands for one is folded like any other.
         let hash = wanted.folds[0].hash.clone();
         for other in [json!([b, a]), json!([a]), json!([a, b, b]), json!([]), json!([source(&hash)])] {
-            assert_ne!(folded(other.clone()).document().unwrap(), wanted.document().unwrap(), "{other}");
+            assert_ne!(folded(&other).document().unwrap(), wanted.document().unwrap(), "{other}");
         }
     }
 }
