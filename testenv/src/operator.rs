@@ -13,6 +13,7 @@ use std::{
 };
 
 use jiff::Timestamp;
+use k8s_openapi::api::apps::v1::Deployment;
 use kube::{Client, Config};
 
 use crate::{Error, TestNamespace, faults::FaultProxy, poll, process::Process, stores};
@@ -107,6 +108,7 @@ impl Launch {
         if let Some(pod) = &self.pod {
             command.env("POD_NAME", pod);
         }
+        command.envs(memory_settings()?);
         let started = Timestamp::now();
         let spawned = Instant::now();
         let process = Process::start("trusted-operator", &command, &self.log)?;
@@ -265,4 +267,15 @@ impl Operator {
 async fn get(client: &Client, path: &str) -> Result<String, String> {
     let request = http::Request::get(path).body(Vec::new()).map_err(|error| error.to_string())?;
     client.request_text(request).await.map_err(|error| error.to_string())
+}
+
+/// How `deploy/operator` sets the memory allocator.
+fn memory_settings() -> Result<Vec<(String, String)>, Error> {
+    const MANIFEST: &str = include_str!("../../deploy/operator/deployment.yaml");
+    let deployment: Deployment = serde_saphyr::from_str(MANIFEST)
+        .map_err(|error| Error::Start(format!("deploy/operator/deployment.yaml: {error}")))?;
+    let containers = deployment.spec.template.spec.into_iter().flat_map(|pod| pod.containers);
+    let set = containers.flat_map(|container| container.env.unwrap_or_default());
+    let memory = set.filter(|set| set.name.starts_with("MALLOC_"));
+    Ok(memory.filter_map(|set| Some((set.name, set.value?))).collect())
 }
