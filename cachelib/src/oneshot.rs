@@ -18,7 +18,7 @@ pub struct Loaded {
 
 impl Loaded {
     /// Why a kind could not be listed; its store is empty then. `None` where it was.
-    pub fn failure<K: Cached>(&self, cache: &Cache<K>) -> Option<&ListError> {
+    pub fn failure<T: Send + Sync + 'static>(&self, cache: &Cache<T>) -> Option<&ListError> {
         self.failures.get(&cache.identity())
     }
 }

@@ -37,3 +37,21 @@ async fn what_may_not_be_listed_leaves_the_rest_as_it_is() {
     assert_eq!(namespaces.map(asked), [1, 1, 1, 2], "an expired list is begun anew once");
     assert!(requests.lock().iter().all(|(path, _)| !path.contains("watch=true")));
 }
+
+#[tokio::test(start_paused = true)]
+async fn of_a_kind_that_is_kept_in_another_form_a_list_holds_that_form() {
+    let (client, _) = scripted(|path, _| match path {
+        path if path.contains("/sound/") => page("10", &[widget("a", "1", "5", "red")]),
+        _ => refusal(403, "Forbidden", "User \"bob\" cannot list"),
+    });
+    let mut builder = Builder::new(client, Options::default());
+    let [sound, forbidden] = ["sound", "forbidden"].map(|namespace| {
+        let cache =
+            builder.cache_as(Source::namespaced(namespace), |object: ConfigMap| colors(&object).concat());
+        cache.index("color", |color: &String| vec![color.clone()]).build().unwrap()
+    });
+    let loaded = builder.load().await;
+    assert!(loaded.failure(&sound).is_none() && loaded.failure(&forbidden).is_some());
+    assert_eq!(sound.list().iter().map(|color| color.as_str()).collect::<Vec<_>>(), ["red"]);
+    assert_eq!((sound.index("color").unwrap().get("red").len(), forbidden.len()), (1, 0));
+}
