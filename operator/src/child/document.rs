@@ -137,6 +137,7 @@ impl<K> Deref for Folded<K> {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use trusted_crds::delivery::{ATTESTATION_KEYS_VOLUME, DISK_KEYS_VOLUME, key_file};
 
     use super::*;
 
@@ -171,6 +172,30 @@ mod tests {
         assert_eq!(folded.unfolded(&lists), whole);
         let sent = serde_json::to_string(&folded.body(document, &lists).unwrap()).unwrap();
         assert_eq!(serde_json::from_str::<Deployment>(&sent).unwrap(), whole);
+    }
+
+    #[test]
+    fn what_is_delivered_is_known_without_the_lists() {
+        let mut whole = deployment(&json!([source("ak-a")]));
+        let file = key_file(&format!("sha256:{}", "a".repeat(64)).parse().unwrap());
+        let sources = |paths: &[&str]| {
+            let secret = |path| json!({"secret": {"name": "s", "items": [{"key": "k", "path": path}]}});
+            let mut sources: Vec<_> = paths.iter().map(secret).collect();
+            sources.push(json!({"configMap": {"name": "c", "items": [{"key": "k", "path": "m3/root"}]}}));
+            json!(sources)
+        };
+        let lists = [
+            (ATTESTATION_KEYS_VOLUME, sources(&[&file])),
+            (DISK_KEYS_VOLUME, sources(&["m1/root", "m2/root"])),
+        ];
+        let volumes = whole.spec.template.spec.as_mut().unwrap().volumes.as_mut().unwrap();
+        for (name, sources) in lists {
+            let volume = json!({"name": name, "projected": {"sources": sources}});
+            volumes.push(serde_json::from_value(volume).unwrap());
+        }
+        let delivered = Folded::of(whole.clone()).delivered();
+        assert_eq!((delivered.attestation_keys(), delivered.disk_keys()), (1, 2));
+        assert_eq!(delivered, Delivered::read(&whole));
     }
 
     #[test]
