@@ -6,8 +6,9 @@ use jiff::Timestamp;
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::{
     Api, Client,
-    api::{DeleteParams, ListParams, PostParams},
+    api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
 };
+use serde_json::json;
 use testenv::{
     ControlPlane, TestNamespace,
     audit::{Requests, Window},
@@ -16,7 +17,7 @@ use testenv::{
     operator::{Launch, Operator},
     poll,
 };
-use trusted_crds::TrustedExecutionCluster;
+use trusted_crds::{TrustedExecutionCluster, names::CONFIRM_DELETE_ANNOTATION};
 
 use crate::{failure::Failure, output, programs::Programs, up};
 
@@ -56,11 +57,14 @@ impl Bench {
         created.map(|_| ()).map_err(Failure::kube("create a TrustedExecutionCluster"))
     }
 
-    /// Deletes the TrustedExecutionCluster and waits until what it installed is gone.
+    /// Deletes the TrustedExecutionCluster, machines or not, and waits until what it installed is gone.
     pub(crate) async fn delete_cluster(&self) -> Result<(), Failure> {
         let name = self.namespace.name();
         let clusters: Api<TrustedExecutionCluster> = Api::namespaced(self.admin.clone(), name);
         let deployments: Api<Deployment> = Api::namespaced(self.admin.clone(), name);
+        let confirm = json!({"metadata": {"annotations": {CONFIRM_DELETE_ANNOTATION: "cluster"}}});
+        let confirmed = clusters.patch("cluster", &PatchParams::default(), &Patch::Merge(&confirm)).await;
+        confirmed.map_err(Failure::kube("confirm that the TrustedExecutionCluster may go"))?;
         let deleted = clusters.delete("cluster", &DeleteParams::default()).await;
         deleted.map_err(Failure::kube("delete the TrustedExecutionCluster"))?;
         poll("the Deployments of the cluster to be gone", INSTALL_TIMEOUT, || async {
