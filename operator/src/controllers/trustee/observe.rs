@@ -10,7 +10,7 @@ use trusted_crds::{AttestationKey, Fingerprint, HasConditions, Machine, reason};
 
 use super::delivery::{Source, Wanted};
 use crate::child::Folded;
-use crate::context::{Context, behind};
+use crate::context::{Caches, Context, behind};
 use crate::former;
 use crate::secret::SecretRecord;
 
@@ -19,24 +19,47 @@ pub fn wanted(ctx: &Context) -> Wanted {
     Wanted { disk_keys: disk_keys(ctx), attestation_keys: attestation_keys(ctx) }
 }
 
-/// The store, if any, on whose word something would be dropped that is delivered, and which may be behind. A denial that
-/// was seen is the word of a person, and counts however old the store is.
-pub fn doubtful(ctx: &Context, deployment: Option<&Folded<Deployment>>, wanted: &Wanted) -> Option<String> {
-    let caches = &ctx.caches;
-    let secrets = behind(&caches.secrets);
-    let (machines, bearers) = (behind(&caches.machines), behind(&caches.attestation_keys));
-    if secrets.is_none() && machines.is_none() && bearers.is_none() {
-        return None;
+/// Which of the stores that a delivery rests on may be behind, in words.
+#[derive(Debug)]
+pub struct Behind {
+    secrets: Option<String>,
+    machines: Option<String>,
+    attestation_keys: Option<String>,
+}
+
+impl Behind {
+    /// To be asked before anything is read: a store that catches up in between would vouch for what it did not show.
+    pub fn now(ctx: &Context) -> Behind {
+        let Caches { secrets, machines, attestation_keys, .. } = &ctx.caches;
+        Behind {
+            secrets: behind(secrets),
+            machines: behind(machines),
+            attestation_keys: behind(attestation_keys),
+        }
     }
-    let delivered = &deployment?.delivered();
-    let disk_keys = wanted.drops_disk_keys(delivered);
-    let is_denied = |key: &Fingerprint| {
-        let bearers = caches.keys_by_fingerprint.get(key.as_str());
-        bearers.iter().any(|bearer| bearer.is_denied(key))
-    };
-    let keys = wanted.dropped_attestation_keys(delivered).iter().any(|key| !is_denied(key));
-    let secrets = secrets.filter(|_| disk_keys || keys);
-    secrets.or(machines.filter(|_| disk_keys)).or(bearers.filter(|_| keys))
+
+    /// The store, if any, on whose word something would be dropped that is delivered. A denial that was seen is the word
+    /// of a person, and counts however old the store is.
+    pub fn doubt(
+        self,
+        ctx: &Context,
+        deployment: Option<&Folded<Deployment>>,
+        wanted: &Wanted,
+    ) -> Option<String> {
+        let Behind { secrets, machines, attestation_keys } = self;
+        if secrets.is_none() && machines.is_none() && attestation_keys.is_none() {
+            return None;
+        }
+        let delivered = &deployment?.delivered();
+        let disk_keys = wanted.drops_disk_keys(delivered);
+        let is_denied = |key: &Fingerprint| {
+            let bearers = ctx.caches.keys_by_fingerprint.get(key.as_str());
+            bearers.iter().any(|bearer| bearer.is_denied(key))
+        };
+        let keys = wanted.dropped_attestation_keys(delivered).iter().any(|key| !is_denied(key));
+        let secrets = secrets.filter(|_| disk_keys || keys);
+        secrets.or(machines.filter(|_| disk_keys)).or(attestation_keys.filter(|_| keys))
+    }
 }
 
 /// The disk key of every machine that is served.

@@ -5,7 +5,8 @@ use tokio::time::Instant;
 use trusted_crds::TrustedExecutionCluster;
 use trusted_crds::names::{ATTESTATION_POLICY, TRUSTEE_DATA, TRUSTEE_DEPLOYMENT};
 
-use super::{State, apply, decide, delivery, observe};
+use super::observe::{self, Behind};
+use super::{State, apply, decide, delivery};
 use crate::child::{Outcome, Ownership, View, ownership, view};
 use crate::context::Context;
 use crate::controllers::cluster::{TlsState, TlsUse, tls_state};
@@ -60,8 +61,9 @@ impl Pass<'_> {
         outcome: &mut Outcome,
     ) -> Result<(), ReconcileError> {
         let deployment = view(self.ctx, TRUSTEE_DEPLOYMENT);
+        let behind = Behind::now(self.ctx);
         let wanted = observe::wanted(self.ctx);
-        if let Some(store) = observe::doubtful(self.ctx, deployment.present(), &wanted) {
+        if let Some(store) = behind.doubt(self.ctx, deployment.present(), &wanted) {
             outcome.fail(WriteError::behind::<Deployment>("change", TRUSTEE_DEPLOYMENT, &store).into());
             return Ok(());
         }
