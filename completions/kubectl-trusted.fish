@@ -59,6 +59,7 @@ complete -c kubectl-trusted -n "__fish_kubectl_trusted_needs_command" -f -a "app
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_needs_command" -f -a "deny-ak" -d 'Refuse attestation keys for good, under any name, and wait until Trustee has them no more'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_needs_command" -f -a "revoke-ak" -d 'Take back what was decided by hand about attestation keys'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_needs_command" -f -a "audit-api-calls" -d 'Count API requests, and compare before and after'
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_needs_command" -f -a "report" -d 'Gather what others need to find out what is wrong, without secrets, into one archive'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_needs_command" -f -a "version" -d 'Show which versions there are, and whether they go together'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_needs_command" -f -a "completion" -d 'Print the completion script of a shell, or the helper through which kubectl completes'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand status" -s l -l selector -d 'Show only what has these labels, such as rack=7; the verdict still is about all' -r
@@ -333,6 +334,37 @@ complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-ap
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from diff" -s A -l all-namespaces -d 'All namespaces. Taken in any place, so that the verbs without it can say so; `status` alone offers it'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from diff" -l insecure-skip-tls-verify -d 'Do not check the API server\'s certificate: anybody can then read and change what is sent'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from diff" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand report" -l out -d 'File to write, which must not exist yet; - for stdout' -r -F
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand report" -l tail -d 'Lines of each log, the last ones' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand report" -s o -l output -d 'Format of the result' -r -f -a "table\t''
+wide\t''
+json\t''
+yaml\t''
+name\t''
+markdown\t''
+jsonpath=\t''"
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand report" -l color -d 'Colour: words carry the meaning without it; NO_COLOR and TERM=dumb are respected' -r -f -a "auto\t'Colour on a terminal, unless NO_COLOR is set or TERM is "dumb"'
+always\t''
+never\t''"
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand report" -s n -l namespace -d 'Namespace; without it that of the context, else "default". Status takes several: a,b' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand report" -l context -d 'Context of the kubeconfig' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand report" -l cluster -d 'Cluster of the kubeconfig' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand report" -l user -d 'User of the kubeconfig; with --audit-log the client whose requests are counted' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand report" -l kubeconfig -d 'Kubeconfig file; without it KUBECONFIG, else ~/.kube/config' -r -F
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand report" -l as -d 'Act as this user' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand report" -l as-group -d 'Act as a member of this group; may be repeated' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand report" -l as-uid -d 'Act with this uid' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand report" -l request-timeout -d 'The longest one request may take, such as 30s; 0 for no limit' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand report" -s s -l server -d 'Address of the API server' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand report" -l token -d 'Bearer token' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand report" -l certificate-authority -d 'File with the CA of the API server' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand report" -l client-certificate -d 'File with a client certificate' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand report" -l client-key -d 'File with the key of the client certificate' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand report" -l tls-server-name -d 'Name expected in the API server\'s certificate' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand report" -l redact-addresses -d 'Replace IP addresses, and the addresses that clusters are known by'
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand report" -s A -l all-namespaces -d 'All namespaces. Taken in any place, so that the verbs without it can say so; `status` alone offers it'
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand report" -l insecure-skip-tls-verify -d 'Do not check the API server\'s certificate: anybody can then read and change what is sent'
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand report" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand version" -s o -l output -d 'Format of the result' -r -f -a "table\t''
 wide\t''
 json\t''

@@ -6,6 +6,7 @@ use crate::commands::audit_api_calls::AuditApiCallsArgs;
 use crate::commands::completion::CompletionArgs;
 use crate::commands::decide::{ApproveArgs, DenyArgs, RevokeArgs};
 use crate::commands::explain_machine::ExplainArgs;
+use crate::commands::report::ReportArgs;
 use crate::commands::status::StatusArgs;
 use crate::commands::version::VersionArgs;
 use crate::connect::ConnectionArgs;
@@ -61,6 +62,8 @@ pub(crate) enum Command {
     RevokeAk(RevokeArgs),
     /// Count API requests, and compare before and after
     AuditApiCalls(AuditApiCallsArgs),
+    /// Gather what others need to find out what is wrong, without secrets, into one archive
+    Report(ReportArgs),
     /// Show which versions there are, and whether they go together
     Version(VersionArgs),
     /// Print the completion script of a shell, or the helper through which kubectl completes

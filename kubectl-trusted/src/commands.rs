@@ -4,5 +4,6 @@ pub(crate) mod audit_api_calls;
 pub(crate) mod completion;
 pub(crate) mod decide;
 pub(crate) mod explain_machine;
+pub(crate) mod report;
 pub(crate) mod status;
 pub(crate) mod version;

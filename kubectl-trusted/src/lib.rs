@@ -90,6 +90,7 @@ async fn run(session: &mut Session, command: Command) -> Result<Exit> {
         Command::ApproveAk(args) => Box::pin(commands::decide::run(session, args.into())).await,
         Command::DenyAk(args) => Box::pin(commands::decide::run(session, args.into())).await,
         Command::RevokeAk(args) => Box::pin(commands::decide::run(session, args.into())).await,
+        Command::Report(args) => Box::pin(commands::report::run(session, &args)).await,
         Command::Completion(args) => commands::completion::run(session, &args),
         Command::Version(args) => Box::pin(commands::version::run(session, &args)).await,
         Command::AuditApiCalls(args) => Box::pin(commands::audit_api_calls::run(session, args)).await,

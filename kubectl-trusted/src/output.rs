@@ -69,6 +69,11 @@ impl Screen {
         self.write_out(text)
     }
 
+    /// A file for another program.
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
+        self.write_raw(bytes)
+    }
+
     /// A screenful of talk: what a person is asked to judge, or the course of a wait.
     pub(crate) fn talk(&mut self, text: &Text) {
         let drawn = draw::draw(text, self.err);
@@ -131,11 +136,15 @@ impl Screen {
 
     /// A reader that closes the pipe (`| head -1`) has what it wanted: the rest is dropped without a word.
     fn write_out(&mut self, text: &str) -> Result<()> {
+        self.write_raw(text.as_bytes())
+    }
+
+    fn write_raw(&mut self, bytes: &[u8]) -> Result<()> {
         if self.closed {
             return Ok(());
         }
         let mut stdout = io::stdout().lock();
-        match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                 self.closed = true;
                 Ok(())

@@ -20,6 +20,7 @@ pub(crate) use self::document::view;
 use self::wait::{End, For, Place};
 
 use clap::Args;
+use jiff::Timestamp;
 use kube::ResourceExt;
 use kube::core::Selector;
 use trusted_crds::health::Verdict;
@@ -87,6 +88,11 @@ pub(crate) struct StatusArgs {
     /// How long to wait
     #[arg(long, value_name = "DURATION", default_value = "60s", requires = "wait", value_parser = parse_duration)]
     timeout: Duration,
+}
+
+/// The document of what was seen.
+pub(crate) fn document(seens: &[Seen], namespaces: &[String], now: Timestamp) -> document::Status {
+    document::of(seens, namespaces, "", now)
 }
 
 /// The schema of the document, as it is published in docs/schema.

@@ -44,37 +44,43 @@ pub(crate) struct VersionArgs {
 }
 
 pub(crate) async fn run(session: &mut Session, args: &VersionArgs) -> Result<Exit> {
-    let mut versions = Versions::default();
     let flags = session.connection.repeated_flags();
-    let asked = if args.client { Ok(()) } else { ask(session, &mut versions).await };
+    let asked = if args.client { Ok(Versions::default()) } else { ask(session).await };
     let asked = asked.map_err(|error| error.repeating(&flags));
-    versions.warnings = skew::warnings(&versions);
-    versions.repeat(&flags);
     // The version of the client is known whatever became of the rest.
-    versions.error = asked.as_ref().err().map(FailureBody::of);
+    let (mut versions, failure) = match asked {
+        Ok(versions) => (versions, None),
+        Err(error) => (Versions { error: Some(FailureBody::of(&error)), ..Versions::default() }, Some(error)),
+    };
+    versions.repeat(&flags);
     session.screen.document(&versions)?;
-    if let Err(error) = asked {
+    if let Some(error) = failure {
         session.screen.complaint(&error);
         return Ok(error.exit());
     }
     Ok(if versions.incomplete.is_empty() { Exit::Good } else { Exit::Incomplete })
 }
 
-async fn ask(session: &Session, versions: &mut Versions) -> Result<()> {
+async fn ask(session: &Session) -> Result<Versions> {
     let connection = session.connection.connect().await?;
     let _progress = Progress::start(&session.screen, "asking the API server");
-    versions.namespace = Some(connection.namespace.clone());
+    of(&connection).await
+}
+
+pub(crate) async fn of(connection: &Connection) -> Result<Versions> {
+    let mut versions = Versions { namespace: Some(connection.namespace.clone()), ..Versions::default() };
     let (api_server, crds, operator, trustee) = futures::join!(
-        Box::pin(api_server(&connection)),
-        Box::pin(crds(&connection)),
-        Box::pin(workload(&connection, OPERATOR_DEPLOYMENT)),
-        Box::pin(workload(&connection, TRUSTEE_DEPLOYMENT)),
+        Box::pin(api_server(connection)),
+        Box::pin(crds(connection)),
+        Box::pin(workload(connection, OPERATOR_DEPLOYMENT)),
+        Box::pin(workload(connection, TRUSTEE_DEPLOYMENT)),
     );
     versions.api_server = versions.take(api_server)?;
     versions.crds = versions.take(crds)?;
     versions.operator = versions.take(operator)?;
     versions.trustee = versions.take(trustee)?;
-    Ok(())
+    versions.warnings = skew::warnings(&versions);
+    Ok(versions)
 }
 
 /// What was asked, and the answer; none where there is no such thing.

@@ -37,13 +37,24 @@ impl Incomplete {
             ),
             _ => return None,
         };
-        Some(Incomplete {
+        Some(Incomplete::new(attempt, need, check, error.class == Class::Forbidden))
+    }
+
+    /// Whatever kept the answer away, where the rest is worth having all the same.
+    pub(crate) fn failed(attempt: &Attempt, error: &Error) -> Incomplete {
+        let why = error.why.as_deref().unwrap_or(&error.what);
+        let need = format!("an answer to {}: {why}", attempt.need());
+        Incomplete::new(attempt, need, attempt.can_i(), false)
+    }
+
+    fn new(attempt: &Attempt, need: String, check: String, forbidden: bool) -> Incomplete {
+        Incomplete {
             verb: attempt.verb,
             resource: attempt.resource.clone(),
             namespace: attempt.namespace.clone().unwrap_or_default(),
             need,
             check,
-            forbidden: error.class == Class::Forbidden,
-        })
+            forbidden,
+        }
     }
 }

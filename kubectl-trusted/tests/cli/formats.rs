@@ -10,7 +10,7 @@ use trusted_crds::{AttestationKey, Machine};
 
 use crate::run::{Plugin, Ran, bare};
 use crate::stage::Stage;
-use crate::status::staged;
+use crate::status::{delivered, staged};
 
 #[tokio::test]
 async fn names_are_those_that_kubectl_takes() {
@@ -76,12 +76,15 @@ async fn labels_narrow_what_is_shown() {
 
 #[tokio::test]
 async fn several_namespaces_are_shown_together() {
+    testenv::needs!(SimulatedNodes);
     let (first, _) = staged("one").await;
     let (second, stage) = staged("two").await;
     stage.key("ak-2", Some("node-2")).await;
     stage.approved("ak-2", "False", "AwaitingApproval", "").await;
     let admin = Plugin::as_user(&first, "admin");
     let both = format!("{},{}", second.name(), first.name());
+    delivered(&Plugin::as_user(&first, "viewer")).await;
+    delivered(&Plugin::as_user(&second, "viewer")).await;
     let document = admin.run(&["status", "-n", &both, "-o", "json"]).await.exits(3).json();
     let mut names = [first.name(), second.name()];
     names.sort_unstable();

@@ -15,6 +15,7 @@ mod deny_ak;
 mod explain_machine;
 mod formats;
 mod plugin;
+mod report;
 mod run;
 mod scene;
 mod select;

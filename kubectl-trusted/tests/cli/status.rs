@@ -26,7 +26,7 @@ pub(crate) async fn staged(prefix: &str) -> (TestNamespace, Stage) {
     (namespace, stage)
 }
 
-async fn delivered(viewer: &Plugin) {
+pub(crate) async fn delivered(viewer: &Plugin) {
     eventually("Trustee's rollout", std::time::Duration::from_secs(30), || async {
         let document = viewer.run(&["status", "-o", "json"]).await.json();
         (document["machines"][0]["delivered"] == true).then_some(())

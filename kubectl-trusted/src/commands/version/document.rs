@@ -111,7 +111,7 @@ impl Document for Versions {
         let mut text = Text::default();
         let mut table = Table::left(&["WHAT", "VERSION", ""]);
         table.row(vec!["client".into(), self.client.version.into(), "".into()]);
-        if self.namespace.is_some() && self.error.is_none() {
+        if self.namespace.is_some() {
             let hidden = |resource: &str| {
                 self.incomplete.iter().any(|incomplete| incomplete.resource.starts_with(resource))
             };

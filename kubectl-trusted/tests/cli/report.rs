@@ -1,0 +1,180 @@
+//! `report`: what is in the archive, and what never is.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use flate2::read::GzDecoder;
+use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
+use kube::api::ListParams;
+use serde_json::{Value, json};
+use testenv::{ControlPlane, eventually};
+
+use crate::run::{Plugin, bare, path};
+use crate::stage::Stage;
+
+const MARKER: &str = "hunter2-is-in-a-secret";
+
+/// The files of an archive, without the folder that all are in.
+fn unpacked(archive: &[u8]) -> BTreeMap<String, String> {
+    let mut files = BTreeMap::new();
+    for entry in tar::Archive::new(GzDecoder::new(archive)).entries().unwrap() {
+        let mut entry = entry.unwrap();
+        let path = entry.path().unwrap().into_owned();
+        let (folder, rest) = path.to_str().unwrap().split_once('/').unwrap();
+        assert!(folder.starts_with("trusted-report-"), "{folder}");
+        let mut text = String::new();
+        entry.read_to_string(&mut text).unwrap();
+        files.insert(rest.to_owned(), text);
+    }
+    files
+}
+
+fn read(file: &Path) -> BTreeMap<String, String> {
+    unpacked(&std::fs::read(file).unwrap())
+}
+
+fn json_of(files: &BTreeMap<String, String>, file: &str) -> Value {
+    let text = files.get(file).unwrap_or_else(|| panic!("no {file} among {:?}", files.keys()));
+    serde_json::from_str(text).unwrap()
+}
+
+fn names(list: &Value) -> Vec<&str> {
+    list.as_array().unwrap().iter().map(|object| object["metadata"]["name"].as_str().unwrap()).collect()
+}
+
+/// A machine with its key, Trustee and an operator, and secrets wherever somebody may have put them.
+async fn set(stage: &Stage) -> String {
+    stage.cluster("cluster").await;
+    stage.key("key", Some("m")).await;
+    stage.machine("machine", "m", None).await;
+    stage.trustee(&[], &[]).await;
+    let labels = json!({"app.kubernetes.io/managed-by": "trusted-operator"});
+    let secret = json!({
+        "metadata": {"name": "luks-m", "labels": labels,
+            "annotations": {"kubectl.kubernetes.io/last-applied-configuration": MARKER}},
+        "stringData": {"root": MARKER},
+    });
+    stage.create::<Secret>(&serde_json::from_value(secret).unwrap()).await;
+    let pem = stage.api::<trusted_crds::AttestationKey>().get("key").await.unwrap().spec.public_key;
+    let map = json!({"metadata": {"name": "trustee-data", "labels": labels}, "data": {"a.pem": pem}});
+    stage.create::<ConfigMap>(&serde_json::from_value(map).unwrap()).await;
+    let operator: Deployment = serde_json::from_value(json!({
+        "metadata": {"name": "trusted-operator"},
+        "spec": {"replicas": 1, "selector": {"matchLabels": {"app": "operator"}}, "template": {
+            "metadata": {"labels": {"app": "operator"}},
+            "spec": {"containers": [{"name": "operator", "image": "example.org/o:1", "env": [
+                {"name": "API_TOKEN", "value": MARKER},
+            ]}]},
+        }},
+    }))
+    .unwrap();
+    stage.create(&operator).await;
+    eventually("the pods", std::time::Duration::from_secs(60), || async {
+        let pods = stage.api::<Pod>().list(&ListParams::default()).await.unwrap().items;
+        if pods.len() == 2 { Ok(()) } else { Err(format!("{} pods", pods.len())) }
+    })
+    .await;
+    pem.lines().nth(1).unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_report_holds_what_there_is_and_no_secret() {
+    testenv::needs!(SimulatedNodes);
+    let namespace = ControlPlane::shared().await.namespace("report").await;
+    let stage = Stage::of(&namespace);
+    let key_line = set(&stage).await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("report.tar.gz");
+    let admin = Plugin::as_user(&namespace, "admin");
+    // Simulated pods have no logs and no pages: that is told, and the rest is there.
+    let report = admin.run(&["report", "-o", "json", "--out", path(&file)]).await.exits(4).json();
+    assert_eq!((&report["kind"], &report["file"]), (&json!("Report"), &json!(path(&file))));
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+
+    let files = read(&file);
+    let told: Vec<_> = report["files"].as_array().unwrap().iter().map(|file| &file["path"]).collect();
+    assert_eq!(told.len(), files.len());
+    for (file, text) in &files {
+        assert!(!text.contains(MARKER) && !text.contains(&key_line), "{file}: {text}");
+    }
+    assert_eq!(names(&json_of(&files, "objects/machines.json")), ["machine"]);
+    assert_eq!(names(&json_of(&files, "objects/trustedexecutionclusters.json")), ["cluster"]);
+    assert_eq!(
+        names(&json_of(&files, "objects/deployments.json")),
+        ["trusted-operator", "trustee-deployment"]
+    );
+    assert_eq!(json_of(&files, "objects/pods.json").as_array().unwrap().len(), 2);
+    assert_eq!(json_of(&files, "objects/secrets-metadata.json")[0]["name"], "luks-m");
+    let key = &json_of(&files, "objects/attestationkeys.json")[0];
+    assert!(key["spec"]["publicKey"].as_str().unwrap().starts_with("<key sha256:"), "{key}");
+    assert_eq!(json_of(&files, "status.json")["kind"], "Status");
+    assert_eq!(json_of(&files, "version.json")["kind"], "Version");
+    let missing = json_of(&files, "missing.json");
+    let resources: Vec<_> =
+        missing.as_array().unwrap().iter().map(|missing| missing["resource"].as_str().unwrap()).collect();
+    assert!(resources.iter().all(|resource| ["pods/log", "pods/proxy"].contains(resource)), "{missing}");
+    assert_eq!(missing, report["missing"]);
+}
+
+#[tokio::test]
+async fn what_may_not_be_read_is_named_and_the_rest_is_gathered() {
+    let namespace = ControlPlane::shared().await.namespace("reportpart").await;
+    let stage = Stage::of(&namespace);
+    stage.machine("machine", "m", None).await;
+    stage.grant(&namespace, &["machines"]).await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("part.tar.gz");
+    let nobody = Plugin::as_user(&namespace, "nobody");
+    let ran = nobody.run(&["report", "--out", path(&file)]).await.exits(4);
+    let check = format!(
+        "kubectl auth can-i list attestationkeys.trusted-execution-clusters.io -n {}",
+        namespace.name()
+    );
+    let files = read(&file);
+    assert_eq!(names(&json_of(&files, "objects/machines.json")), ["machine"]);
+    assert!(!files.contains_key("objects/attestationkeys.json"), "{:?}", files.keys());
+    let missing = json_of(&files, "missing.json");
+    assert!(
+        missing.as_array().unwrap().iter().any(|missing| missing["check"] == check.as_str()),
+        "{missing}"
+    );
+    assert!(ran.stdout.contains("Missing") && ran.stdout.contains("list attestationkeys"), "{}", ran.stdout);
+}
+
+#[tokio::test]
+async fn an_archive_goes_where_it_is_told_and_overwrites_nothing() {
+    let namespace = ControlPlane::shared().await.namespace("reportout").await;
+    Stage::of(&namespace).machine("machine", "m", None).await;
+    let admin = Plugin::as_user(&namespace, "admin");
+    let output = admin.command().args(["report", "--out", "-"]).output().await.unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert!(unpacked(&output.stdout).contains_key("objects/machines.json"));
+
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("there");
+    std::fs::write(&file, "mine").unwrap();
+    let refused = admin.run(&["report", "--out", path(&file)]).await;
+    assert_ne!(refused.code, 0);
+    assert!(refused.stderr.contains("remove that file"), "{}", refused.stderr);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
+
+    let in_folder = admin.command().arg("report").current_dir(folder.path()).output().await.unwrap();
+    assert!(in_folder.status.success(), "{in_folder:?}");
+    let written: Vec<_> =
+        std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let prefix = format!("trusted-report-{}-", namespace.name());
+    assert!(written.iter().any(|name| name.to_str().unwrap().starts_with(&prefix)), "{written:?}");
+}
+
+#[tokio::test]
+async fn a_report_is_of_one_namespace_that_exists() {
+    let everywhere = bare(&["report", "-A"]).await.exits(2);
+    assert!(everywhere.stderr.contains("-n"), "{}", everywhere.stderr);
+    let namespace = ControlPlane::shared().await.namespace("reportnone").await;
+    let admin = Plugin::as_user(&namespace, "admin");
+    let nowhere = admin.run(&["report", "-n", "no-such-namespace"]).await;
+    assert!(nowhere.code != 0 && nowhere.stderr.contains("no-such-namespace"), "{nowhere:?}");
+}
