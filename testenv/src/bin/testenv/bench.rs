@@ -17,7 +17,10 @@ use testenv::{
     operator::{Launch, Operator},
     poll,
 };
-use trusted_crds::{TrustedExecutionCluster, names::CONFIRM_DELETE_ANNOTATION};
+use trusted_crds::{
+    TrustedExecutionCluster,
+    names::{CONFIRM_DELETE_ANNOTATION, TRUSTEE_DEPLOYMENT},
+};
 
 use crate::{failure::Failure, output, programs::Programs, up};
 
@@ -73,6 +76,16 @@ impl Bench {
         })
         .await?;
         Ok(())
+    }
+
+    /// How large the Trustee Deployment is as the API server sends it, in bytes. etcd takes 1.5 MiB.
+    pub(crate) async fn trustee_bytes(&self) -> Result<usize, Failure> {
+        let path =
+            format!("/apis/apps/v1/namespaces/{}/deployments/{TRUSTEE_DEPLOYMENT}", self.namespace.name());
+        let request = http::Request::get(path).body(Vec::new());
+        let request = request.map_err(|error| Failure::Unexpected(error.to_string()))?;
+        let text = self.admin.request_text(request).await;
+        text.map(|text| text.len()).map_err(Failure::kube("read the Trustee Deployment"))
     }
 
     /// A client that acts as the operator does.

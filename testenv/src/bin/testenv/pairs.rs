@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    ops::Range,
     time::{Duration, Instant},
 };
 
@@ -99,7 +100,15 @@ impl Pairs {
 
     /// Creates all halves of all pairs in a shuffled order, several at a time.
     pub(crate) async fn burst(&self, seed: u64) -> Result<Created, Failure> {
-        let numbers = 0..self.count();
+        self.burst_of(0..self.count(), seed).await
+    }
+
+    /// The same of the last `count` pairs.
+    pub(crate) async fn burst_of_last(&self, count: usize, seed: u64) -> Result<Created, Failure> {
+        self.burst_of(self.last(count), seed).await
+    }
+
+    async fn burst_of(&self, numbers: Range<usize>, seed: u64) -> Result<Created, Failure> {
         let mut order: Vec<(usize, Half)> =
             numbers.flat_map(|pair| [(pair, Half::Machine), (pair, Half::Key)]).collect();
         Shuffler::new(seed).shuffle(&mut order);
@@ -129,10 +138,13 @@ impl Pairs {
         Ok(created)
     }
 
+    fn last(&self, count: usize) -> Range<usize> {
+        self.count().saturating_sub(count)..self.count()
+    }
+
     /// Deletes the Machines of the last `count` pairs.
     pub(crate) async fn delete_machines(&self, count: usize) -> Result<(), Failure> {
-        let numbers = self.count().saturating_sub(count)..self.count();
-        stream::iter(numbers)
+        stream::iter(self.last(count))
             .map(|pair| async move {
                 let answer = self.machines.delete(&Pairs::machine_name(pair), &DeleteParams::default()).await;
                 answer.map(|_| ()).map_err(Failure::kube("delete a Machine"))

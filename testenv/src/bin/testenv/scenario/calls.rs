@@ -1,6 +1,7 @@
 //! `scenario calls`: what the operator costs the API server.
 
 use std::{
+    collections::BTreeMap,
     process::ExitCode,
     time::{Duration, Instant},
 };
@@ -9,6 +10,7 @@ use clap::Args;
 use jiff::Timestamp;
 use testenv::{
     audit::Window,
+    faults::{FaultProxy, Match, Refusal},
     operator::{Operator, Usage},
     progress::Progress,
     shuffle,
@@ -51,6 +53,9 @@ pub(crate) struct CallsArgs {
     /// Create one pair every 2 s, the key 1 s after its Machine, instead of all at once.
     #[arg(long)]
     paced: bool,
+    /// After the idle time, replace a tenth of the pairs while every watch ends as expired once.
+    #[arg(long)]
+    churn: bool,
     /// Print one JSON document.
     #[arg(long)]
     json: bool,
@@ -90,7 +95,7 @@ impl<'a> Run<'a> {
             convergence: Convergence::watch(&bench.admin, &bench.namespace, |_| ()),
             phases: Vec::new(),
             began: Timestamp::now(),
-            progress: Progress::steps(5, "measuring"),
+            progress: Progress::steps(if args.churn { 6 } else { 5 }, "measuring"),
         }
     }
 
@@ -99,34 +104,27 @@ impl<'a> Run<'a> {
         self.bench.create_cluster().await?;
         self.begin("start");
         let started = Instant::now();
-        let (operator, _) = self.bench.start_operator().await?;
+        let proxy = self.args.churn.then(|| FaultProxy::start(self.bench.control_plane));
+        let operator = match &proxy {
+            Some(proxy) => self.bench.start_operator_behind(proxy).await?,
+            None => self.bench.start_operator().await?.0,
+        };
         let timeout = Duration::from_secs(60);
         let mut converged = self.convergence.installed(timeout).await?;
         self.end("start", started.elapsed()).await?;
 
         let (created, registered, all) = self.register(seed).await?;
         converged &= all;
+        let trustee_bytes = self.bench.trustee_bytes().await?;
 
-        let idle = Instant::now();
-        self.begin("idle");
-        tokio::time::sleep(Duration::from_secs(self.args.idle)).await;
-        self.phase("idle", idle.elapsed());
-        let streams = self.bench.requests(Window::since(self.began)).await?.open_watches();
-
+        let streams = self.idle().await?;
         let doomed = pairs.div_ceil(10);
-        let deleted = Instant::now();
-        self.begin("delete");
-        self.pairs.delete_machines(doomed).await?;
-        converged &= self.convergence.settled(pairs - doomed, self.timeout()).await?;
-        self.end("delete", deleted.elapsed()).await?;
+        if let Some(proxy) = &proxy {
+            converged &= self.churn(proxy, &streams, (doomed, seed)).await?;
+        }
+        converged &= self.delete(doomed).await?;
         let (mut differences, first) = self.retire(operator).await?;
-
-        let restarted = Instant::now();
-        self.begin("restart");
-        let (operator, _) = self.bench.start_operator().await?;
-        tokio::time::sleep(RESTART).await;
-        self.phase("restart", restarted.elapsed());
-        let (more, second) = self.retire(operator).await?;
+        let (more, second) = self.restart().await?;
         differences.extend(more);
 
         let requests = self.bench.requests(Window::since(self.began)).await?;
@@ -139,6 +137,7 @@ impl<'a> Run<'a> {
             phases: self.phases,
             requests,
             streams,
+            trustee_bytes,
             differences,
             usage: Usage {
                 max_rss_bytes: first.max_rss_bytes.max(second.max_rss_bytes),
@@ -163,6 +162,56 @@ impl<'a> Run<'a> {
         let took = began.elapsed();
         self.end("register", took).await?;
         Ok((created, took, converged))
+    }
+
+    /// Watches the operator while nothing happens; returns its open watches at the end.
+    async fn idle(&mut self) -> Result<BTreeMap<String, usize>, Failure> {
+        let began = Instant::now();
+        self.begin("idle");
+        tokio::time::sleep(Duration::from_secs(self.args.idle)).await;
+        self.phase("idle", began.elapsed());
+        Ok(self.bench.requests(Window::since(self.began)).await?.open_watches())
+    }
+
+    async fn delete(&mut self, doomed: usize) -> Result<bool, Failure> {
+        let began = Instant::now();
+        self.begin("delete");
+        self.pairs.delete_machines(doomed).await?;
+        let converged = self.convergence.settled(self.pairs.count() - doomed, self.timeout()).await?;
+        self.end("delete", began.elapsed()).await?;
+        Ok(converged)
+    }
+
+    /// Starts the operator with everything in place, and watches and stops it.
+    async fn restart(&mut self) -> Result<(Vec<String>, Usage), Failure> {
+        let began = Instant::now();
+        self.begin("restart");
+        let (operator, _) = self.bench.start_operator().await?;
+        tokio::time::sleep(RESTART).await;
+        self.phase("restart", began.elapsed());
+        self.retire(operator).await
+    }
+
+    /// Replaces some pairs; before they are made again, every watch of the operator ends, so that it lists everything
+    /// anew.
+    async fn churn(
+        &mut self,
+        proxy: &FaultProxy,
+        streams: &BTreeMap<String, usize>,
+        (count, seed): (usize, u64),
+    ) -> Result<bool, Failure> {
+        let began = Instant::now();
+        self.begin("churn");
+        self.pairs.delete_machines(count).await?;
+        let mut converged = self.convergence.settled(self.pairs.count() - count, self.timeout()).await?;
+        let expire =
+            |resource: &String| proxy.on(Match::watch(resource)).times(1).error_event(Refusal::expired());
+        // A rule ends with its value.
+        let _rules: Vec<_> = streams.keys().map(expire).collect();
+        self.pairs.burst_of_last(count, seed).await?;
+        converged &= self.convergence.settled(self.pairs.count(), self.timeout()).await?;
+        self.end("churn", began.elapsed()).await?;
+        Ok(converged)
     }
 
     /// Compares the operator's counter with the audit log, reads what it used, and stops it.

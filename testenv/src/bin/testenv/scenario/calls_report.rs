@@ -23,6 +23,9 @@ const WRITES_PER_WINDOW: usize = 2;
 /// How far register's writes may lie above the floor.
 const MAX_RATIO: f64 = 1.05;
 
+/// The same of churn, in the middle of which everything is listed anew.
+const MAX_CHURN_RATIO: f64 = 1.15;
+
 /// A stretch of the run.
 #[derive(Clone, Debug)]
 pub(super) struct Phase {
@@ -41,6 +44,7 @@ pub(super) struct Measured {
     pub(super) phases: Vec<Phase>,
     pub(super) requests: Requests,
     pub(super) streams: BTreeMap<String, usize>,
+    pub(super) trustee_bytes: usize,
     pub(super) differences: Vec<String>,
     pub(super) usage: Usage,
     pub(super) late: usize,
@@ -56,6 +60,7 @@ pub(super) struct Report {
     phases: BTreeMap<&'static str, PhaseReport>,
     streams: BTreeMap<String, usize>,
     trustee_deployment_writes: usize,
+    trustee_deployment_bytes: usize,
     own_counter_agrees: bool,
     operator: OperatorReport,
     lease_requests: usize,
@@ -64,6 +69,9 @@ pub(super) struct Report {
     verify_reads: usize,
     canary_requests: usize,
     floor: Floor,
+    /// Of the phase churn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    churn_floor: Option<Floor>,
     #[serde(skip)]
     missing: String,
     #[serde(skip)]
@@ -88,7 +96,7 @@ struct OperatorReport {
     cpu_seconds: f64,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize)]
 struct Floor {
     requests: usize,
     ratio: f64,
@@ -101,6 +109,7 @@ impl Report {
         let phases: BTreeMap<_, _> =
             measured.phases.iter().map(|phase| (phase.name, PhaseReport::new(phase, &work))).collect();
         let floor = Floor::new(&measured, phases.get("register").map_or(0, |register| register.writes));
+        let churn_floor = phases.get("churn").map(|churn| Floor::of_churn(measured.pairs, churn));
         let group = |group| measured.requests.of_group(group).total();
         Report {
             pairs: measured.pairs,
@@ -108,6 +117,7 @@ impl Report {
             converged: measured.converged,
             streams: measured.streams,
             trustee_deployment_writes: trustee_writes(&work),
+            trustee_deployment_bytes: measured.trustee_bytes,
             own_counter_agrees: measured.differences.is_empty(),
             operator: OperatorReport {
                 max_rss_bytes: measured.usage.max_rss_bytes,
@@ -120,6 +130,7 @@ impl Report {
             verify_reads: group(Group::Verify),
             canary_requests: group(Group::Canary),
             floor,
+            churn_floor,
             phases,
             missing: measured.missing,
             differences: measured.differences,
@@ -133,7 +144,7 @@ impl Report {
         for (name, phase) in &self.phases {
             let count = |verb: &str| phase.requests.get(verb).copied().unwrap_or_default();
             let reads = count("get") + count("list");
-            let reads_allowed = matches!(*name, "start" | "restart");
+            let reads_allowed = matches!(*name, "start" | "churn" | "restart");
             broken.unless(reads_allowed || reads == 0, || {
                 format!("{reads} GET or LIST requests in phase {name}")
             });
@@ -161,6 +172,11 @@ impl Report {
         broken.unless(ratio <= MAX_RATIO, || {
             format!("register wrote {ratio:.3} times the floor of {requests}")
         });
+        if let Some(Floor { requests, ratio }) = self.churn_floor {
+            broken.unless(ratio <= MAX_CHURN_RATIO, || {
+                format!("churn wrote {ratio:.3} times the floor of {requests}")
+            });
+        }
         broken
     }
 
@@ -168,7 +184,7 @@ impl Report {
     pub(super) fn in_words(&self) -> String {
         let mut text = format!("{} pairs, seed {}, converged: {}\n\n", self.pairs, self.seed, self.converged);
         let _ = writeln!(text, "{:<10}{:>9}  requests", "phase", "seconds");
-        for name in ["start", "register", "idle", "delete", "restart"] {
+        for name in ["start", "register", "idle", "churn", "delete", "restart"] {
             let Some(phase) = self.phases.get(name) else { continue };
             let _ = writeln!(text, "{name:<10}{:>9.2}  {}", phase.seconds, in_words(&phase.requests));
         }
@@ -186,7 +202,11 @@ impl Report {
             self.canary_requests,
             self.verify_reads
         );
-        let _ = writeln!(text, "writes of the Trustee Deployment: {}", self.trustee_deployment_writes);
+        let _ = writeln!(
+            text,
+            "writes of the Trustee Deployment: {}; its size with all keys: {} bytes",
+            self.trustee_deployment_writes, self.trustee_deployment_bytes
+        );
         let _ = writeln!(text, "own counter agrees with the audit log: {}", self.own_counter_agrees);
         let _ = writeln!(
             text,
@@ -196,6 +216,9 @@ impl Report {
         );
         let _ =
             write!(text, "register's writes: {:.3} x the floor of {}", self.floor.ratio, self.floor.requests);
+        if let Some(Floor { requests, ratio }) = self.churn_floor {
+            let _ = write!(text, "\nchurn's writes: {ratio:.3} x the floor of {requests}");
+        }
         text
     }
 }
@@ -221,6 +244,12 @@ impl Floor {
         let windows = windows(measured.register_seconds);
         let requests = WRITES_PER_PAIR * measured.pairs + measured.late + WRITES_PER_WINDOW * windows;
         Floor { requests, ratio: writes as f64 / requests as f64 }
+    }
+
+    /// A tenth of the pairs is made again; before that, their keys leave Trustee.
+    fn of_churn(pairs: usize, churn: &PhaseReport) -> Floor {
+        let requests = WRITES_PER_PAIR * pairs.div_ceil(10) + WRITES_PER_WINDOW * windows(churn.seconds);
+        Floor { requests, ratio: churn.writes as f64 / requests as f64 }
     }
 }
 
