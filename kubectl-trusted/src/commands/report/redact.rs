@@ -27,6 +27,9 @@ const SECRET_NAMES: [&str; 5] = ["SECRET", "TOKEN", "PASSW", "CREDENTIAL", "KEY"
 /// As long as the shortest encoding of a key of 256 bits.
 const LONGEST_PLAIN: usize = 40;
 
+/// What follows `bearer` and is shorter is a word of prose.
+const SHORTEST_TOKEN: usize = 16;
+
 impl Redaction {
     /// An object as it may leave.
     pub(crate) fn object(self, value: &mut Value) {
@@ -43,6 +46,7 @@ impl Redaction {
                 for (name, value) in fields {
                     match value {
                         Value::String(pem) if name == "publicKey" => *pem = fingerprint(pem),
+                        Value::String(secret) if is_secret_name(name) => "<redacted>".clone_into(secret),
                         Value::String(address)
                             if self.addresses && ADDRESS_FIELDS.contains(&name.as_str()) =>
                         {
@@ -61,30 +65,82 @@ impl Redaction {
         let without_keys = pem(text);
         let is_break = |c: char| !(c.is_ascii_alphanumeric() || "+/=-_.:".contains(c));
         let mut safe = String::with_capacity(without_keys.len());
+        let mut before = Before::default();
         for piece in without_keys.split_inclusive(is_break) {
             let word = piece.trim_end_matches(is_break);
-            match self.word(word) {
-                Some(mark) => {
-                    safe.push_str(mark);
-                    safe.push_str(&piece[word.len()..]);
-                }
-                None => safe.push_str(piece),
-            }
+            let end = &piece[word.len()..];
+            safe.push_str(&self.word(word, before));
+            safe.push_str(end);
+            before = before.then(word, end);
         }
         if safe == text { Cow::Borrowed(text) } else { Cow::Owned(safe) }
     }
 
-    fn word(self, word: &str) -> Option<&'static str> {
-        if is_token(word) {
-            return Some("<token>");
-        }
+    fn word(self, word: &str, before: Before) -> Cow<'_, str> {
         // What follows a colon or an equals sign may be the secret by itself.
         let values = || word.split([':', '=']).chain([word]);
-        if values().any(is_key) {
-            return Some("<redacted>");
+        if is_token(word) {
+            return "<token>".into();
         }
-        (self.addresses && is_address(word)).then_some("<address>")
+        if before.announces(word) || values().any(is_key) {
+            return "<redacted>".into();
+        }
+        match word.split_once(['=', ':']) {
+            Some((name, value)) if is_secret_name(name) && value.contains(char::is_alphanumeric) => {
+                format!("{}<redacted>", &word[..=name.len()]).into()
+            }
+            _ if self.addresses && is_address(word) => "<address>".into(),
+            _ => Cow::Borrowed(word),
+        }
     }
+}
+
+/// Whether the words before say that a secret comes now: `password = "`, `"token":"`, `Bearer `.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Before {
+    #[default]
+    Nothing,
+    /// The name of a secret, which prose has, too.
+    Name,
+    /// A name and what sets it.
+    Set,
+    Bearer,
+}
+
+impl Before {
+    fn announces(self, word: &str) -> bool {
+        let is_value = word.contains(char::is_alphanumeric);
+        match self {
+            Before::Nothing | Before::Name => false,
+            Before::Set => is_value,
+            Before::Bearer => word.len() >= SHORTEST_TOKEN,
+        }
+    }
+
+    fn then(self, word: &str, end: &str) -> Before {
+        let name = word.trim_end_matches([':', '=']);
+        match (name.is_empty(), name.len() < word.len()) {
+            // Another line, or another field, is about something else.
+            _ if end == "\n" || end == "," => Before::Nothing,
+            (true, false) => self,
+            (true, true) if self != Before::Nothing => Before::Set,
+            (false, is_set) if is_secret_name(name) => {
+                if is_set {
+                    Before::Set
+                } else {
+                    Before::Name
+                }
+            }
+            (false, false) if name.eq_ignore_ascii_case("bearer") => Before::Bearer,
+            _ => Before::Nothing,
+        }
+    }
+}
+
+/// Whether a flag, field or variable of this name holds a secret. Names of Secrets and keys are none.
+fn is_secret_name(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    ["token", "password", "passwd", "passphrase"].iter().any(|end| name.ends_with(end))
 }
 
 /// A secret that stands in an environment variable; one that is taken from a Secret is only a name.
@@ -130,12 +186,13 @@ fn is_token(word: &str) -> bool {
     word.split(['=', ':']).any(|part| part.starts_with("eyJ") && part.matches('.').count() >= 2)
 }
 
-/// A long run of base64 that is no digest, no name and no number. Digests are told in hexadecimal, and stay.
+/// A long run of base64, of one of its alphabets (RFC 4648, sections 4 and 5; a path mixes them), that is no digest, no
+/// name and no number. Digests are told in hexadecimal, and stay.
 fn is_key(word: &str) -> bool {
-    let is_base64 = |c: char| c.is_ascii_alphanumeric() || "+/".contains(c);
+    let is_of = |alphabet: &str| word.chars().all(|c| c.is_ascii_alphanumeric() || alphabet.contains(c));
     let has = |is: fn(&char) -> bool| word.chars().any(|c| is(&c));
     word.len() > LONGEST_PLAIN
-        && word.chars().all(is_base64)
+        && (is_of("+/") || is_of("-_"))
         && !word.chars().all(|c| c.is_ascii_hexdigit())
         && has(char::is_ascii_uppercase)
         && has(char::is_ascii_lowercase)
@@ -153,6 +210,8 @@ fn is_address(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use base64::Engine;
+    use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
     use serde_json::json;
 
     use super::*;
@@ -174,12 +233,47 @@ mod tests {
     }
 
     #[test]
+    fn a_disk_key_never_leaves_in_any_alphabet_of_base64() {
+        for first in 0..=255 {
+            let bytes: Vec<u8> =
+                (0..32u8).map(|place| place.wrapping_mul(37).wrapping_add(first) ^ (place << 3)).collect();
+            for encoded in [STANDARD.encode(&bytes), URL_SAFE_NO_PAD.encode(&bytes)] {
+                for line in [encoded.clone(), format!("k={encoded}"), format!("{{\"k\":\"{encoded}\"}}")] {
+                    assert!(!text(&line).contains(&encoded[..43]), "{line}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_named_a_secret_never_leaves() {
+        let cases = [
+            ("Authorization: Bearer abcdefghijklmnopqrstuvwxyz", "Authorization: Bearer <redacted>"),
+            ("--token=hunter2 --verbose", "--token=<redacted> --verbose"),
+            ("password = \"hunter2\"", "password = \"<redacted>\""),
+            ("{\"token\":\"hunter2\",\"n\":1}", "{\"token\":\"<redacted>\",\"n\":1}"),
+            ("{\\\"password\\\": \\\"hunter2\\\"}", "{\\\"password\\\": \\\"<redacted>\\\"}"),
+            ("admin_token: hunter2", "admin_token: <redacted>"),
+        ];
+        for (line, safe) in cases {
+            assert_eq!(text(line), safe);
+        }
+        let mut object = json!({"data": {"adminPassword": "hunter2", "path": "token"}});
+        Redaction::default().object(&mut object);
+        assert_eq!(object, json!({"data": {"adminPassword": "<redacted>", "path": "token"}}));
+    }
+
+    #[test]
     fn what_helps_stays() {
         let digest = format!("quay.io/x/y@sha256:{}", "0a".repeat(32));
         let lines = [
             "2026-12-01T04:00:00Z INFO machine 5f0c1a9e-6d0e-4f0f-8c4b-0a6f6d2b9a11 bound",
             digest.as_str(),
             "trusted-execution-clusters.io/v1alpha1, Kind=AttestationKey",
+            "secret=luks-node-1 key=ak-1 the token has expired, bearer of the key",
+            "pod attestation-key-register-7f9c8d6b54-x2x7k container containerd://0a0b0c",
+            "Get \"https://node:10250/containerLogs/ns-966431f1/trusted-operator-7f69465447-fznbh/operator?tail=1\": no",
+            "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384 chosen, volume projected/trusted-ak-keys",
         ];
         for line in lines {
             assert_eq!(text(line), line);
