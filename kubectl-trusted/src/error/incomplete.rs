@@ -31,10 +31,7 @@ impl Incomplete {
             Class::NotInstalled => {
                 (format!("the CRD {}", attempt.resource), format!("kubectl get crd {}", attempt.resource))
             }
-            Class::Server => (
-                format!("an answer to {}: {}", attempt.need(), error.what),
-                format!("kubectl get {}", attempt.resource),
-            ),
+            Class::Server => (format!("an answer to {}: {}", attempt.need(), error.what), attempt.again()),
             _ => return None,
         };
         Some(Incomplete::new(attempt, need, check, error.class == Class::Forbidden))
@@ -44,7 +41,7 @@ impl Incomplete {
     pub(crate) fn failed(attempt: &Attempt, error: &Error) -> Incomplete {
         let why = error.why.as_deref().unwrap_or(&error.what);
         let need = format!("an answer to {}: {why}", attempt.need());
-        Incomplete::new(attempt, need, attempt.can_i(), false)
+        Incomplete::new(attempt, need, attempt.again(), false)
     }
 
     fn new(attempt: &Attempt, need: String, check: String, forbidden: bool) -> Incomplete {

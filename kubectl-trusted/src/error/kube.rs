@@ -52,12 +52,38 @@ impl Attempt {
 
     /// The command that shows whether the right is there.
     pub(crate) fn can_i(&self) -> String {
-        let place = match &self.namespace {
+        let place = self.place();
+        match self.subresource() {
+            Some((resource, part)) => {
+                format!("kubectl auth can-i {} {resource} --subresource={part}{place}", self.verb)
+            }
+            None => format!("kubectl auth can-i {} {}{place}", self.verb, self.resource),
+        }
+    }
+
+    /// The command that asks again, outside of this program.
+    pub(crate) fn again(&self) -> String {
+        let place = self.place();
+        let name = self.name.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
+        match self.subresource() {
+            _ if self.resource.starts_with('/') => format!("kubectl get --raw {}", self.resource),
+            Some(("pods", "log")) => format!("kubectl logs{name}{place} --all-containers"),
+            Some((resource, _)) => format!("kubectl get {resource}{name}{place}"),
+            None => format!("kubectl get {}{name}{place}", self.resource),
+        }
+    }
+
+    /// kubectl would take the part behind the slash for a name.
+    fn subresource(&self) -> Option<(&str, &str)> {
+        self.resource.split_once('/').filter(|(resource, _)| !resource.is_empty())
+    }
+
+    fn place(&self) -> String {
+        match &self.namespace {
             Some(namespace) => format!(" -n {namespace}"),
             None if self.resource.starts_with('/') => String::new(),
             None => " -A".to_owned(),
-        };
-        format!("kubectl auth can-i {} {}{place}", self.verb, self.resource)
+        }
     }
 
     /// The error of this attempt. cachelib tells what kind of failure it is, so that both programs agree; the words
@@ -224,6 +250,20 @@ mod tests {
             // The parser's own text quotes what it could not read.
             assert!(!format!("{told:?}").contains("c2VjcmV0"), "{told:?}");
         }
+    }
+
+    #[test]
+    fn commands_to_check_with_are_such_that_kubectl_takes_them() {
+        let log = Attempt { resource: "pods/log".into(), name: Some("p".into()), verb: "get", ..attempt() };
+        let proxy = Attempt { resource: "pods/proxy".into(), ..log.clone() };
+        assert_eq!(log.can_i(), "kubectl auth can-i get pods --subresource=log -n a");
+        assert_eq!(log.again(), "kubectl logs p -n a --all-containers");
+        assert_eq!(proxy.again(), "kubectl get pods p -n a");
+        assert_eq!(attempt().again(), "kubectl get machines.trusted-execution-clusters.io -n a");
+        let everywhere = Attempt { namespace: None, ..attempt() };
+        assert_eq!(everywhere.again(), "kubectl get machines.trusted-execution-clusters.io -A");
+        assert_eq!(Attempt::new("get", "/version").again(), "kubectl get --raw /version");
+        assert_eq!(Attempt::new("get", "/version").can_i(), "kubectl auth can-i get /version");
     }
 
     #[test]
