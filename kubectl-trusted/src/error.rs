@@ -53,6 +53,11 @@ impl Class {
         }
     }
 
+    /// Whether the next request would end in the same way, whatever it is about.
+    pub(crate) fn is_of_connection(self) -> bool {
+        matches!(self, Class::Kubeconfig | Class::Unreachable | Class::Unauthorized)
+    }
+
     /// Whether the answer came from the API server, as kubectl words it.
     pub(crate) fn is_from_server(self) -> bool {
         matches!(

@@ -29,6 +29,7 @@ pub(crate) struct Screen {
     out: Canvas,
     err: Canvas,
     talks_to_a_terminal: bool,
+    shows_on_a_terminal: bool,
     closed: bool,
 }
 
@@ -41,6 +42,7 @@ impl Screen {
             out: Canvas { colored: paint::is_colored(color, out, &environment), width: width(out) },
             err: Canvas { colored: paint::is_colored(color, err, &environment), width: width(err) },
             talks_to_a_terminal: err,
+            shows_on_a_terminal: out,
             closed: false,
         }
     }
@@ -48,6 +50,16 @@ impl Screen {
     /// Whether progress may be drawn on stderr.
     pub(crate) fn talks_to_a_terminal(&self) -> bool {
         self.talks_to_a_terminal
+    }
+
+    /// Whether the result is read on a terminal, which takes no file.
+    pub(crate) fn shows_on_a_terminal(&self) -> bool {
+        self.shows_on_a_terminal
+    }
+
+    /// Whether nobody asked for another format than the one for people.
+    pub(crate) fn is_for_people(&self) -> bool {
+        self.format == Format::Table
     }
 
     /// The result of a command, in the format asked for.

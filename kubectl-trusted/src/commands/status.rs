@@ -14,8 +14,7 @@ mod wait;
 use std::sync::Arc;
 use std::time::Duration;
 
-use self::collect::Seen;
-pub(crate) use self::collect::collect;
+pub(crate) use self::collect::{Seen, collect};
 pub(crate) use self::document::view;
 use self::wait::{End, For, Place};
 

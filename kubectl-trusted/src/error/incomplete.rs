@@ -44,6 +44,14 @@ impl Incomplete {
         Incomplete::new(attempt, need, attempt.again(), false)
     }
 
+    /// What another command of ours would have shown.
+    pub(crate) fn command(verb: &str, namespace: &str, error: &Error) -> Incomplete {
+        let mut attempt = Attempt::new("get", verb);
+        attempt.namespace = Some(namespace.to_owned());
+        let check = format!("kubectl trusted {verb} -n {namespace}");
+        Incomplete::new(&attempt, format!("what `{check}` needs: {}", error.what), check, false)
+    }
+
     fn new(attempt: &Attempt, need: String, check: String, forbidden: bool) -> Incomplete {
         Incomplete {
             verb: attempt.verb,

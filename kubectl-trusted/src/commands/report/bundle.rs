@@ -2,7 +2,7 @@
 //!
 //! Owns the form. Nothing comes in but through the redaction.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -77,22 +77,36 @@ impl Bundle {
     }
 }
 
-/// Nobody else may read it, and nothing that is there is overwritten.
+/// Told before anything is gathered, since that takes a while.
+pub(crate) fn refuse_existing(file: &Path) -> Result<()> {
+    match file.symlink_metadata() {
+        Ok(_) => Err(no_file(file, &io::Error::from(io::ErrorKind::AlreadyExists))),
+        Err(_) => Ok(()),
+    }
+}
+
+/// Nobody else may read it, nothing that is there is overwritten, and half an archive is none.
 pub(crate) fn write(file: &Path, archive: &[u8]) -> Result<()> {
     let mut options = File::options();
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let written = options.open(file).and_then(|mut open| open.write_all(archive));
-    written.map_err(|error| {
-        let next = match error.kind() {
-            io::ErrorKind::AlreadyExists => "remove that file, or name another one with --out",
-            _ => "name another file with --out",
-        };
-        Error::new(Class::Output, format!("{} cannot be written", file.display()))
-            .why(error.to_string())
-            .next(next)
+    let mut open = options.open(file).map_err(|error| no_file(file, &error))?;
+    open.write_all(archive).map_err(|error| {
+        // What could not be written may not be removable either; the error of writing is the one to tell.
+        let _ = fs::remove_file(file);
+        no_file(file, &error)
     })
+}
+
+fn no_file(file: &Path, error: &io::Error) -> Error {
+    let next = match error.kind() {
+        io::ErrorKind::AlreadyExists => "remove that file, or name another one with --out",
+        _ => "name another file with --out",
+    };
+    Error::new(Class::Output, format!("{} cannot be written", file.display()))
+        .why(error.to_string())
+        .next(next)
 }
 
 fn unwritten(why: &str) -> Error {

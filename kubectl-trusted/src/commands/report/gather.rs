@@ -14,15 +14,18 @@ use trusted_crds::names::{FIELD_MANAGER, MANAGED_BY, MANAGED_BY_LABEL};
 use trusted_crds::{ApprovedImage, AttestationKey, Machine, TrustedExecutionCluster};
 
 use super::bundle::Bundle;
-use super::workloads;
+use super::workloads::{self, Workloads};
 use crate::connect::Connection;
 use crate::error::{Attempt, Class, Error, Incomplete, Result};
 
 /// Port of the operator's own pages.
 const OPERATOR_PORT: u16 = 8080;
 
+/// Bytes of one log; a single line may be of any length.
+const LARGEST_LOG: i64 = 16 << 20;
+
 pub(super) struct Gathering<'a> {
-    connection: &'a Connection,
+    pub(super) connection: &'a Connection,
     tail: i64,
     pub(super) missing: Vec<Incomplete>,
 }
@@ -41,16 +44,17 @@ impl<'a> Gathering<'a> {
         self.objects::<Service>(bundle, &ours).await?;
         self.objects::<ConfigMap>(bundle, &ours).await?;
         self.secrets(bundle, &ours).await?;
-        let deployments = self.list::<Deployment>("").await?.unwrap_or_default();
-        let deployments: Vec<_> = deployments.into_iter().filter(workloads::is_ours).collect();
-        bundle.json("objects/deployments.json", &deployments)?;
-        let pods = self.list::<Pod>("").await?.unwrap_or_default();
-        let pods: Vec<_> = pods.into_iter().filter(|pod| workloads::is_of(pod, &deployments)).collect();
+        let workloads = Workloads::among(self.list::<Deployment>("").await?);
+        if let Some(deployments) = &workloads.0 {
+            bundle.json("objects/deployments.json", deployments)?;
+        }
+        self.events(bundle, &workloads).await?;
+        let Some(pods) = self.list::<Pod>("").await? else { return Ok(()) };
+        let pods: Vec<_> = pods.into_iter().filter(|pod| workloads.have(pod)).collect();
         bundle.json("objects/pods.json", &pods)?;
-        self.events(bundle, &deployments).await?;
         for pod in &pods {
             self.logs(bundle, pod).await?;
-            if workloads::is_operator(pod, &deployments) {
+            if workloads.is_operator(pod) {
                 self.page(bundle, pod, "metrics", "prom").await?;
                 self.page(bundle, pod, "diagnostics", "json").await?;
             }
@@ -103,12 +107,11 @@ impl<'a> Gathering<'a> {
     }
 
     /// Those of the operator, and those about its workloads.
-    async fn events(&mut self, bundle: &mut Bundle, deployments: &[Deployment]) -> Result<()> {
+    async fn events(&mut self, bundle: &mut Bundle, workloads: &Workloads) -> Result<()> {
         let Some(events) = self.list::<Event>("").await? else { return Ok(()) };
         let is_about = |event: &Event| {
             let name = event.regarding.as_ref().and_then(|regarding| regarding.name.as_deref());
-            let name = name.unwrap_or_default();
-            deployments.iter().any(|deployment| name.starts_with(&deployment.name_any()))
+            name.is_some_and(|name| workloads.name(name))
         };
         let is_told = |event: &Event| event.reporting_controller.as_deref() == Some(FIELD_MANAGER);
         let ours: Vec<_> = events.into_iter().filter(|event| is_told(event) || is_about(event)).collect();
@@ -135,6 +138,7 @@ impl<'a> Gathering<'a> {
             container: Some(container.to_owned()),
             previous,
             tail_lines: Some(self.tail),
+            limit_bytes: Some(LARGEST_LOG),
             timestamps: true,
             ..LogParams::default()
         };
@@ -160,7 +164,19 @@ impl<'a> Gathering<'a> {
         }
     }
 
-    /// Best effort: what is refused is noted once, what has gone meanwhile is no loss.
+    /// What a command of ours would show, or a note that it would fail; without a connection nothing can be had at all.
+    pub(super) fn said<T>(&mut self, verb: &str, said: Result<T>) -> Result<Option<T>> {
+        match said {
+            Ok(document) => Ok(Some(document)),
+            Err(error) if error.class.is_of_connection() => Err(error),
+            Err(error) => {
+                self.missing.push(Incomplete::command(verb, &self.connection.namespace, &error));
+                Ok(None)
+            }
+        }
+    }
+
+    /// Best effort: whatever kept an answer away is noted once.
     fn had<T>(&mut self, attempt: &Attempt, asked: Result<T>) -> Result<Option<T>> {
         let error = match asked {
             Ok(found) => return Ok(Some(found)),

@@ -3,20 +3,55 @@
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt;
-use trusted_crds::names::{MANAGED_BY, MANAGED_BY_LABEL, OPERATOR_DEPLOYMENT};
+use trusted_crds::names::{
+    ATTESTATION_KEY_REGISTER, MANAGED_BY, MANAGED_BY_LABEL, OPERATOR_DEPLOYMENT, REGISTER_SERVER,
+    TRUSTEE_DEPLOYMENT,
+};
 
-pub(super) fn is_ours(deployment: &Deployment) -> bool {
+/// What the Deployments are called where they may not be seen.
+const NAMES: [&str; 4] = [OPERATOR_DEPLOYMENT, TRUSTEE_DEPLOYMENT, REGISTER_SERVER, ATTESTATION_KEY_REGISTER];
+
+/// The Deployments of operator, front ends and Trustee; none where they may not be seen.
+pub(super) struct Workloads(pub(super) Option<Vec<Deployment>>);
+
+impl Workloads {
+    /// Ours of all the Deployments that there are.
+    pub(super) fn among(deployments: Option<Vec<Deployment>>) -> Workloads {
+        Workloads(deployments.map(|all| all.into_iter().filter(is_ours).collect()))
+    }
+
+    pub(super) fn have(&self, pod: &Pod) -> bool {
+        match &self.0 {
+            Some(deployments) => deployments.iter().any(|deployment| selects(deployment, pod)),
+            None => NAMES.iter().any(|name| is_named_after(&pod.name_any(), name)),
+        }
+    }
+
+    pub(super) fn is_operator(&self, pod: &Pod) -> bool {
+        match &self.0 {
+            Some(deployments) => {
+                deployments.iter().any(|it| it.name_any() == OPERATOR_DEPLOYMENT && selects(it, pod))
+            }
+            None => is_named_after(&pod.name_any(), OPERATOR_DEPLOYMENT),
+        }
+    }
+
+    /// Whether this is the name of a Deployment, or of one of its ReplicaSets or Pods.
+    pub(super) fn name(&self, object: &str) -> bool {
+        match &self.0 {
+            Some(deployments) => deployments.iter().any(|it| is_named_after(object, &it.name_any())),
+            None => NAMES.iter().any(|name| is_named_after(object, name)),
+        }
+    }
+}
+
+fn is_ours(deployment: &Deployment) -> bool {
     deployment.name_any() == OPERATOR_DEPLOYMENT
         || deployment.labels().get(MANAGED_BY_LABEL).is_some_and(|by| by == MANAGED_BY)
 }
 
-/// Whether one of these Deployments selects the pod.
-pub(super) fn is_of(pod: &Pod, deployments: &[Deployment]) -> bool {
-    deployments.iter().any(|deployment| selects(deployment, pod))
-}
-
-pub(super) fn is_operator(pod: &Pod, deployments: &[Deployment]) -> bool {
-    deployments.iter().any(|it| it.name_any() == OPERATOR_DEPLOYMENT && selects(it, pod))
+fn is_named_after(object: &str, deployment: &str) -> bool {
+    object.strip_prefix(deployment).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
 }
 
 fn selects(deployment: &Deployment, pod: &Pod) -> bool {
