@@ -225,7 +225,7 @@ impl<T: Send + Sync + 'static> Cache<T> {
     /// without `map` being asked again, so look at other kinds when an item is handled, not here.
     pub fn subscribe<I, F>(&self, map: F) -> Subscription<I>
     where
-        I: Hash + Eq + Clone + Send + 'static,
+        I: Hash + Eq + Clone + Send + Sync + 'static,
         F: Fn(Option<&T>, Option<&T>) -> Vec<I> + Send + Sync + 'static,
     {
         let queue = Arc::new(Queue::default());

@@ -90,7 +90,7 @@ pub(crate) struct Mapped<T, F> {
 
 impl<K, T, F> Announce<K> for Mapped<T, F>
 where
-    T: Hash + Eq + Clone + Send + 'static,
+    T: Hash + Eq + Clone + Send + Sync + 'static,
     F: Fn(Option<&K>, Option<&K>) -> Vec<T> + Send + Sync + 'static,
 {
     fn announce(&self, old: Option<&K>, new: Option<&K>) {
@@ -110,6 +110,9 @@ where
     }
 }
 
+/// How much room a queue keeps when it is empty; what a new list of many thousand objects took is given back.
+const ROOM: usize = 256;
+
 /// First in, first out, each item at most once.
 pub(crate) struct Queue<T> {
     state: Mutex<State<T>>,
@@ -117,8 +120,8 @@ pub(crate) struct Queue<T> {
 }
 
 struct State<T> {
-    order: VecDeque<T>,
-    waiting: HashSet<T>,
+    order: VecDeque<Arc<T>>,
+    waiting: HashSet<Arc<T>>,
     closed: bool,
 }
 
@@ -139,7 +142,9 @@ impl<T: Hash + Eq + Clone> Queue<T> {
     fn extend(&self, items: Vec<T>) {
         let mut state = self.state.lock();
         for item in items {
-            if state.waiting.insert(item.clone()) {
+            if !state.waiting.contains(&item) {
+                let item = Arc::new(item);
+                state.waiting.insert(Arc::clone(&item));
                 state.order.push_back(item);
             }
         }
@@ -151,8 +156,11 @@ impl<T: Hash + Eq + Clone> Queue<T> {
         let mut state = self.state.lock();
         match state.order.pop_front() {
             Some(item) => {
-                state.waiting.remove(&item);
-                Pop::Item(item)
+                state.waiting.remove(&*item);
+                if state.order.is_empty() && state.order.capacity() > ROOM {
+                    (state.order, state.waiting) = (VecDeque::new(), HashSet::new());
+                }
+                Pop::Item(Arc::unwrap_or_clone(item))
             }
             None if state.closed => Pop::Closed,
             None => Pop::Empty,
@@ -180,7 +188,7 @@ pub struct Subscription<T> {
     forget: Box<dyn Fn() + Send + Sync>,
 }
 
-impl<T: Hash + Eq + Clone + Send + 'static> Subscription<T> {
+impl<T: Hash + Eq + Clone + Send + Sync + 'static> Subscription<T> {
     pub(crate) fn new(queue: Arc<Queue<T>>, forget: Box<dyn Fn() + Send + Sync>) -> Self {
         Self { queue, forget }
     }

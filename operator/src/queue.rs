@@ -29,6 +29,8 @@ const LONGEST_BACKOFF: Duration = Duration::from_secs(60);
 const EVENT_IN_BACKOFF: Duration = Duration::from_secs(5);
 /// How long running passes may take to end once the process is asked to stop.
 const DRAIN: Duration = Duration::from_secs(10);
+/// How many keys a queue keeps room for when it has less to do.
+const ROOM: usize = 1024;
 
 /// Why and when a key is looked at.
 #[derive(Clone, Copy, Debug)]
@@ -94,7 +96,8 @@ struct Entry {
     /// Due already (in `ready`), or again as soon as the running pass ends.
     queued: bool,
     timer: Option<delay_queue::Key>,
-    backoff: Option<ExponentialBackoff>,
+    /// Apart, since hardly any key has one.
+    backoff: Option<Box<ExponentialBackoff>>,
 }
 
 struct Queue<R: Reconciler> {
@@ -211,7 +214,16 @@ impl<R: Reconciler> Queue<R> {
             _ if again => self.make_ready(&key),
             _ => {
                 self.entries.remove(&key);
+                self.give_back();
             }
+        }
+    }
+
+    /// What the many keys of a start took is given back when most of them are done.
+    fn give_back(&mut self) {
+        if self.entries.capacity() > ROOM && self.entries.len() < self.entries.capacity() / 8 {
+            self.entries.shrink_to_fit();
+            self.ready.shrink_to_fit();
         }
     }
 }
@@ -230,12 +242,12 @@ impl Entry {
 
     fn next_backoff(&mut self) -> Duration {
         let backoff = self.backoff.get_or_insert_with(|| {
-            ExponentialBuilder::new()
+            let delays = ExponentialBuilder::new()
                 .with_min_delay(FIRST_BACKOFF)
                 .with_max_delay(LONGEST_BACKOFF)
                 .with_jitter()
-                .without_max_times()
-                .build()
+                .without_max_times();
+            Box::new(delays.build())
         });
         backoff.next().unwrap_or(LONGEST_BACKOFF)
     }

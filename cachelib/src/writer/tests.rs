@@ -34,7 +34,9 @@ fn moves(cache: &Cache<ConfigMap>) -> Subscription<String> {
     })
 }
 
-fn rest<T: std::hash::Hash + Eq + Clone + Send + 'static>(subscription: &mut Subscription<T>) -> Vec<T> {
+fn rest<T: std::hash::Hash + Eq + Clone + Send + Sync + 'static>(
+    subscription: &mut Subscription<T>,
+) -> Vec<T> {
     std::iter::from_fn(|| subscription.try_next()).collect()
 }
 

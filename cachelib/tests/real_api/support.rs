@@ -219,7 +219,9 @@ pub(crate) async fn seen(what: &str, condition: impl Fn() -> bool) {
 }
 
 /// The next item of a subscription.
-pub(crate) async fn next<T: Hash + Eq + Clone + Send + 'static>(subscription: &mut Subscription<T>) -> T {
+pub(crate) async fn next<T: Hash + Eq + Clone + Send + Sync + 'static>(
+    subscription: &mut Subscription<T>,
+) -> T {
     tokio::time::timeout(LIMIT, subscription.next()).await.expect("in time").expect("not stopped")
 }
 
