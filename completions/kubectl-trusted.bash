@@ -63,11 +63,11 @@ _kubectl__trusted() {
             fi
             case "${prev}" in
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown csv junit prometheus jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown csv junit prometheus jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -189,11 +189,11 @@ _kubectl__trusted() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown csv junit prometheus jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown csv junit prometheus jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -283,11 +283,11 @@ _kubectl__trusted() {
             fi
             case "${prev}" in
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown csv junit prometheus jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown csv junit prometheus jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -370,7 +370,7 @@ _kubectl__trusted() {
             return 0
             ;;
         kubectl__subcmd__trusted__subcmd__audit__subcmd__api__subcmd__calls__subcmd__diff)
-            opts="-o -n -A -s -h --max --max-total --max-increase --output --color --namespace --all-namespaces --context --cluster --user --kubeconfig --as --as-group --as-uid --request-timeout --server --token --certificate-authority --insecure-skip-tls-verify --client-certificate --client-key --tls-server-name --help"
+            opts="-o -n -A -s -h --max --max-total --budget --write-budget --max-increase --junit --step-summary --strict --output --color --namespace --all-namespaces --context --cluster --user --kubeconfig --as --as-group --as-uid --request-timeout --server --token --certificate-authority --insecure-skip-tls-verify --client-certificate --client-key --tls-server-name --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -384,16 +384,32 @@ _kubectl__trusted() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --budget)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --write-budget)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --max-increase)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --junit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --step-summary)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown csv junit prometheus jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown csv junit prometheus jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -476,7 +492,7 @@ _kubectl__trusted() {
             return 0
             ;;
         kubectl__subcmd__trusted__subcmd__audit__subcmd__api__subcmd__calls__subcmd__snapshot)
-            opts="-o -n -A -s -h --audit-log --api-group --since --until --out --max --max-total --output --color --namespace --all-namespaces --context --cluster --user --kubeconfig --as --as-group --as-uid --request-timeout --server --token --certificate-authority --insecure-skip-tls-verify --client-certificate --client-key --tls-server-name --help"
+            opts="-o -n -A -s -h --audit-log --api-group --since --until --out --max --max-total --budget --write-budget --junit --step-summary --strict --output --color --namespace --all-namespaces --context --cluster --user --kubeconfig --as --as-group --as-uid --request-timeout --server --token --certificate-authority --insecure-skip-tls-verify --client-certificate --client-key --tls-server-name --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -510,12 +526,28 @@ _kubectl__trusted() {
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
+                --budget)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --write-budget)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --junit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --step-summary)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown csv junit prometheus jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown csv junit prometheus jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -605,11 +637,11 @@ _kubectl__trusted() {
             fi
             case "${prev}" in
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown csv junit prometheus jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown csv junit prometheus jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -731,11 +763,11 @@ _kubectl__trusted() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown csv junit prometheus jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown csv junit prometheus jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -825,11 +857,11 @@ _kubectl__trusted() {
             fi
             case "${prev}" in
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown csv junit prometheus jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown csv junit prometheus jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -927,11 +959,11 @@ _kubectl__trusted() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown csv junit prometheus jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown csv junit prometheus jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1049,11 +1081,11 @@ _kubectl__trusted() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown csv junit prometheus jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown csv junit prometheus jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1159,11 +1191,11 @@ _kubectl__trusted() {
                     return 0
                     ;;
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown csv junit prometheus jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown csv junit prometheus jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 --color)
@@ -1253,11 +1285,11 @@ _kubectl__trusted() {
             fi
             case "${prev}" in
                 --output)
-                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown csv junit prometheus jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 -o)
-                    COMPREPLY=($(compgen -W "table wide json yaml name markdown jsonpath=" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown csv junit prometheus jsonpath=" -- "${cur}"))
                     return 0
                     ;;
                 --color)

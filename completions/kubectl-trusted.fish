@@ -30,6 +30,9 @@ json\t''
 yaml\t''
 name\t''
 markdown\t''
+csv\t''
+junit\t''
+prometheus\t''
 jsonpath=\t''"
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_needs_command" -l color -d 'Colour: words carry the meaning without it; NO_COLOR and TERM=dumb are respected' -r -f -a "auto\t'Colour on a terminal, unless NO_COLOR is set or TERM is "dumb"'
 always\t''
@@ -71,6 +74,9 @@ json\t''
 yaml\t''
 name\t''
 markdown\t''
+csv\t''
+junit\t''
+prometheus\t''
 jsonpath=\t''"
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand status" -l color -d 'Colour: words carry the meaning without it; NO_COLOR and TERM=dumb are respected' -r -f -a "auto\t'Colour on a terminal, unless NO_COLOR is set or TERM is "dumb"'
 always\t''
@@ -100,6 +106,9 @@ json\t''
 yaml\t''
 name\t''
 markdown\t''
+csv\t''
+junit\t''
+prometheus\t''
 jsonpath=\t''"
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand explain-machine" -l color -d 'Colour: words carry the meaning without it; NO_COLOR and TERM=dumb are respected' -r -f -a "auto\t'Colour on a terminal, unless NO_COLOR is set or TERM is "dumb"'
 always\t''
@@ -135,6 +144,9 @@ json\t''
 yaml\t''
 name\t''
 markdown\t''
+csv\t''
+junit\t''
+prometheus\t''
 jsonpath=\t''"
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand approve-ak" -l color -d 'Colour: words carry the meaning without it; NO_COLOR and TERM=dumb are respected' -r -f -a "auto\t'Colour on a terminal, unless NO_COLOR is set or TERM is "dumb"'
 always\t''
@@ -176,6 +188,9 @@ json\t''
 yaml\t''
 name\t''
 markdown\t''
+csv\t''
+junit\t''
+prometheus\t''
 jsonpath=\t''"
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand deny-ak" -l color -d 'Colour: words carry the meaning without it; NO_COLOR and TERM=dumb are respected' -r -f -a "auto\t'Colour on a terminal, unless NO_COLOR is set or TERM is "dumb"'
 always\t''
@@ -214,6 +229,9 @@ json\t''
 yaml\t''
 name\t''
 markdown\t''
+csv\t''
+junit\t''
+prometheus\t''
 jsonpath=\t''"
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand revoke-ak" -l color -d 'Colour: words carry the meaning without it; NO_COLOR and TERM=dumb are respected' -r -f -a "auto\t'Colour on a terminal, unless NO_COLOR is set or TERM is "dumb"'
 always\t''
@@ -244,6 +262,9 @@ json\t''
 yaml\t''
 name\t''
 markdown\t''
+csv\t''
+junit\t''
+prometheus\t''
 jsonpath=\t''"
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff" -l color -d 'Colour: words carry the meaning without it; NO_COLOR and TERM=dumb are respected' -r -f -a "auto\t'Colour on a terminal, unless NO_COLOR is set or TERM is "dumb"'
 always\t''
@@ -275,12 +296,19 @@ complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-ap
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from snapshot" -l out -d 'Write the document to this file as JSON, for `diff`' -r -F
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from snapshot" -l max -d 'At most N such requests: `list=0`, `get/secrets=3`, `patch/machines/status=10`, `*/secrets=0`; may be repeated' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from snapshot" -l max-total -d 'At most N requests in all' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from snapshot" -l budget -d 'The limits of this YAML file as well: `maxTotal`, `maxIncrease`, and under `max` a number for each VERB[/RESOURCE]' -r -F
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from snapshot" -l write-budget -d 'Propose such a file from what was counted, with a tenth to spare and nothing where there is nothing' -r -F
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from snapshot" -l junit -d 'Write a JUnit report to this file as well, one test for each limit' -r -F
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from snapshot" -l step-summary -d 'Add the tables as Markdown to this file as well; without a name to that of GITHUB_STEP_SUMMARY' -r -F
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from snapshot" -s o -l output -d 'Format of the result' -r -f -a "table\t''
 wide\t''
 json\t''
 yaml\t''
 name\t''
 markdown\t''
+csv\t''
+junit\t''
+prometheus\t''
 jsonpath=\t''"
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from snapshot" -l color -d 'Colour: words carry the meaning without it; NO_COLOR and TERM=dumb are respected' -r -f -a "auto\t'Colour on a terminal, unless NO_COLOR is set or TERM is "dumb"'
 always\t''
@@ -300,18 +328,26 @@ complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-ap
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from snapshot" -l client-certificate -d 'File with a client certificate' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from snapshot" -l client-key -d 'File with the key of the client certificate' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from snapshot" -l tls-server-name -d 'Name expected in the API server\'s certificate' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from snapshot" -l strict -d 'End with 4 also when the numbers may be off: short windows, lost lines, clocks that jump'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from snapshot" -s A -l all-namespaces -d 'All namespaces. Taken in any place, so that the verbs without it can say so; `status` alone offers it'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from snapshot" -l insecure-skip-tls-verify -d 'Do not check the API server\'s certificate: anybody can then read and change what is sent'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from snapshot" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from diff" -l max -d 'At most N such requests: `list=0`, `get/secrets=3`, `patch/machines/status=10`, `*/secrets=0`; may be repeated' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from diff" -l max-total -d 'At most N requests in all' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from diff" -l budget -d 'The limits of this YAML file as well: `maxTotal`, `maxIncrease`, and under `max` a number for each VERB[/RESOURCE]' -r -F
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from diff" -l write-budget -d 'Propose such a file from what was counted, with a tenth to spare and nothing where there is nothing' -r -F
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from diff" -l max-increase -d 'The total may grow by at most this much, such as 5%' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from diff" -l junit -d 'Write a JUnit report to this file as well, one test for each limit' -r -F
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from diff" -l step-summary -d 'Add the tables as Markdown to this file as well; without a name to that of GITHUB_STEP_SUMMARY' -r -F
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from diff" -s o -l output -d 'Format of the result' -r -f -a "table\t''
 wide\t''
 json\t''
 yaml\t''
 name\t''
 markdown\t''
+csv\t''
+junit\t''
+prometheus\t''
 jsonpath=\t''"
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from diff" -l color -d 'Colour: words carry the meaning without it; NO_COLOR and TERM=dumb are respected' -r -f -a "auto\t'Colour on a terminal, unless NO_COLOR is set or TERM is "dumb"'
 always\t''
@@ -331,6 +367,7 @@ complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-ap
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from diff" -l client-certificate -d 'File with a client certificate' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from diff" -l client-key -d 'File with the key of the client certificate' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from diff" -l tls-server-name -d 'Name expected in the API server\'s certificate' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from diff" -l strict -d 'End with 4 also when the numbers may be off: short windows, lost lines, clocks that jump'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from diff" -s A -l all-namespaces -d 'All namespaces. Taken in any place, so that the verbs without it can say so; `status` alone offers it'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from diff" -l insecure-skip-tls-verify -d 'Do not check the API server\'s certificate: anybody can then read and change what is sent'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from diff" -s h -l help -d 'Print help (see more with \'--help\')'
@@ -342,6 +379,9 @@ json\t''
 yaml\t''
 name\t''
 markdown\t''
+csv\t''
+junit\t''
+prometheus\t''
 jsonpath=\t''"
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand report" -l color -d 'Colour: words carry the meaning without it; NO_COLOR and TERM=dumb are respected' -r -f -a "auto\t'Colour on a terminal, unless NO_COLOR is set or TERM is "dumb"'
 always\t''
@@ -371,6 +411,9 @@ json\t''
 yaml\t''
 name\t''
 markdown\t''
+csv\t''
+junit\t''
+prometheus\t''
 jsonpath=\t''"
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand version" -l color -d 'Colour: words carry the meaning without it; NO_COLOR and TERM=dumb are respected' -r -f -a "auto\t'Colour on a terminal, unless NO_COLOR is set or TERM is "dumb"'
 always\t''
@@ -400,6 +443,9 @@ json\t''
 yaml\t''
 name\t''
 markdown\t''
+csv\t''
+junit\t''
+prometheus\t''
 jsonpath=\t''"
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand completion" -l color -d 'Colour: words carry the meaning without it; NO_COLOR and TERM=dumb are respected' -r -f -a "auto\t'Colour on a terminal, unless NO_COLOR is set or TERM is "dumb"'
 always\t''

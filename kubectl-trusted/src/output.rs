@@ -16,7 +16,7 @@ pub(crate) mod time;
 use std::io::{self, BufRead, IsTerminal, Write};
 
 use self::draw::Canvas;
-use self::format::Format;
+use self::format::{Export, Format};
 use self::jsonpath::Template;
 use self::machine::{Document, Failure};
 use self::paint::{ColorChoice, Environment};
@@ -71,6 +71,7 @@ impl Screen {
             Format::Yaml => machine::yaml(document)?,
             Format::Markdown => markdown::draw(&document.wide()),
             Format::Name => names(document)?,
+            Format::Export(export) => exported(document, *export)?,
             Format::Jsonpath(template) => templated(template, document)?,
         };
         self.write_out(&written)
@@ -187,6 +188,18 @@ fn names<D: Document>(document: &D) -> Result<String> {
             .next("use -o json, or -o jsonpath=TEMPLATE")
     })?;
     Ok(names.iter().map(|name| format!("{}\n", neutral::for_terminal(name))).collect())
+}
+
+pub(crate) fn exported<D: Document>(document: &D, export: Export) -> Result<String> {
+    document.export(export).ok_or_else(|| {
+        Error::usage(format!("-o {} is for counts of requests: audit-api-calls", export.word()))
+            .next("use -o json, -o yaml or -o markdown")
+    })
+}
+
+/// The same as `-o markdown` prints.
+pub(crate) fn as_markdown<D: Document>(document: &D) -> String {
+    markdown::draw(&document.wide())
 }
 
 /// As with kubectl, nothing is added to the text, not even a line break.

@@ -4,15 +4,20 @@
 
 mod bounded;
 mod budget;
+mod change;
 mod count;
 mod diff;
 mod document;
 mod event;
+mod export;
+mod group;
 mod lines;
 mod metrics;
 mod render;
+mod report;
 mod snapshot;
 mod tally;
+mod validity;
 
 use clap::{Args, Subcommand};
 

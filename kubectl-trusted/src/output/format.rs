@@ -22,21 +22,47 @@ pub(crate) enum Format {
     Name,
     /// For a ticket or a pull request.
     Markdown,
+    /// A form that another kind of program reads.
+    Export(Export),
     /// A template in kubectl's syntax.
     Jsonpath(Template),
+}
+
+/// Forms for programs that know nothing of the documents. Only results that consist of counts have them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Export {
+    /// Comma-separated values with a header, RFC 4180.
+    Csv,
+    /// A test report in the XML of JUnit, one test case for each limit.
+    Junit,
+    /// The text format of Prometheus, for its node exporter's textfile collector or a push gateway.
+    Prometheus,
+}
+
+impl Export {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Export::Csv => "csv",
+            Export::Junit => "junit",
+            Export::Prometheus => "prometheus",
+        }
+    }
 }
 
 /// As it is written on the command line.
 const JSONPATH: &str = "jsonpath=";
 
 impl Format {
-    const PLAIN: [(&'static str, Format); 6] = [
+    const PLAIN: [(&'static str, Format); 9] = [
         ("table", Format::Table),
         ("wide", Format::Wide),
         ("json", Format::Json),
         ("yaml", Format::Yaml),
         ("name", Format::Name),
         ("markdown", Format::Markdown),
+        ("csv", Format::Export(Export::Csv)),
+        ("junit", Format::Export(Export::Junit)),
+        ("prometheus", Format::Export(Export::Prometheus)),
     ];
 
     fn parse(text: &str) -> Result<Format, String> {

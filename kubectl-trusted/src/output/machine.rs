@@ -7,6 +7,7 @@ use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::format::Export;
 use super::neutral;
 use super::text::Text;
 use crate::error::{Class, Error, Result};
@@ -29,6 +30,11 @@ pub(crate) trait Document: Serialize {
 
     /// The objects it consists of, as `kubectl get -o name` prints them; none for a document that is something else.
     fn names(&self) -> Option<Vec<String>> {
+        None
+    }
+
+    /// The whole text in a form for other programs; none for a document that has no such form.
+    fn export(&self, _: Export) -> Option<String> {
         None
     }
 }

@@ -1,5 +1,8 @@
 //! `audit-api-calls` on a real excerpt of an audit log, and on a running API server.
 
+mod budgets;
+mod exports;
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -37,6 +40,11 @@ async fn the_screen_of_a_snapshot() {
         "7 requests, 0.9 per minute
   source  audit-log, user op-a
   window  2026-11-30T17:15:29Z to 2026-11-30T17:22:58Z (7m28s)
+
+GROUP    REQUESTS  PER MINUTE
+reads           2         0.3
+writes          4         0.5
+watches         1         0.1
 
 VERB    REQUESTS  FAILED
 create         2       1
@@ -183,30 +191,35 @@ async fn the_screen_of_a_comparison() {
 
     let ran = diff(&[path(&before), path(&after)]).await.exits(0);
     let shown = ran.stdout.replace(path(folder.path()), "DIR");
-    let tables = shown.split_once("\n\nVERB").map(|(_, tables)| format!("VERB{tables}")).unwrap();
+    let tables = shown.split_once("\n\nGROUP").map(|(_, tables)| format!("GROUP{tables}")).unwrap();
     assert!(shown.starts_with("7 requests before, 5 after  (-2, -28.6%)\n"), "{shown}");
     assert_eq!(
         tables,
-        "VERB               BEFORE  AFTER  DELTA  PERCENT
-create                  2      1     -1   -50.0%
-get                     1      1      0       0%
-list                    1      0     -1  -100.0%
-patch                   1      1      0       0%
-update                  1      1      0       0%
-watch                   1      1      0       0%
-total                   7      5     -2   -28.6%
-failed (4xx, 5xx)       3      2     -1   -33.3%
+        "GROUP              BEFORE  AFTER  DELTA  PERCENT  BEFORE/MIN  AFTER/MIN
+reads                   2      1     -1   -50.0%         0.3        0.1
+writes                  4      3     -1   -25.0%         0.5        0.4
+watches                 1      1      0       0%         0.1        0.1
+total                   7      5     -2   -28.6%         0.9        0.7
+failed (4xx, 5xx)       3      2     -1   -33.3%           -          -
 
-VERB    RESOURCE  BEFORE  AFTER  DELTA  PERCENT
-create  secrets        2      1     -1   -50.0%
-list    machines       1      0     -1  -100.0%
-... and 4 rows that did not change; -o json shows them
+VERB    RESOURCE  BEFORE  AFTER  DELTA  PERCENT  BEFORE/MIN  AFTER/MIN
+create  secrets        2      1     -1   -50.0%         0.3        0.1
+list    machines       1      0     -1  -100.0%         0.1        0.0
+... and 4 rows that did not change; -o wide shows them
 "
     );
+    let wide = diff(&[path(&before), path(&after), "-o", "wide"]).await.exits(0).stdout;
+    assert!(wide.contains("\nwatch   machines ") && !wide.contains("did not change"), "{wide}");
     let json = diff(&[path(&before), path(&after), "-o", "json", "--max", "list=0"]).await.exits(0).json();
     assert_eq!(json["kind"], "ApiCallDiff");
     assert_eq!(json["total"], serde_json::json!({"before": 7, "after": 5, "delta": -2, "percent": -28.6}));
-    assert_eq!(json["budget"], serde_json::json!({"ok": true, "breaches": []}));
+    assert_eq!(
+        json["budget"],
+        serde_json::json!({"ok": true, "breaches": [],
+        "checks": [{"limit": "--max list=0", "counted": "0", "ok": true}]})
+    );
+    let groups = json["groups"].as_array().unwrap();
+    assert_eq!((groups.len(), &groups[0]["name"], &groups[0]["delta"]), (3, &"reads".into(), &(-1).into()));
     let worse =
         diff(&[path(&after), path(&before), "--max-increase", "5%", "-o", "json"]).await.exits(3).json();
     assert_eq!(worse["budget"]["breaches"][0]["limit"], "--max-increase 5%");

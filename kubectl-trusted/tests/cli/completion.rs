@@ -28,7 +28,7 @@ async fn words_and_flags_need_no_cluster() {
         (&["audit-api-calls", "s"], &["snapshot"]),
         (&["approve-ak", "--dry-run", "s"], &["server"]),
         (&["-n", "x", "approve-ak", "--over"], &["--override-denial"]),
-        (&["status", "-o", "j"], &["json", "jsonpath="]),
+        (&["status", "-o", "j"], &["json", "junit", "jsonpath="]),
     ];
     for (words, expected) in cases {
         let ran = bare(&[&["__complete"], words].concat()).await;

@@ -145,7 +145,10 @@ async fn what_cannot_be_understood_is_a_usage_error() {
     }
     let format = bare(&["status", "-o", "xml"]).await;
     assert!(
-        format.stderr.contains("the formats are: table, wide, json, yaml, name, markdown, jsonpath=TEMPLATE"),
+        format.stderr.contains(
+            "the formats are: table, wide, json, yaml, name, markdown, csv, junit, prometheus, \
+             jsonpath=TEMPLATE"
+        ),
         "{}",
         format.stderr
     );

@@ -2,14 +2,19 @@
 //!
 //! Owns which comparisons hold and what must be said about the others. Reads no cluster.
 
+mod judge;
+
 use std::collections::BTreeMap;
 use std::io::Read;
 
 use clap::Args;
 use serde::Deserialize;
 
-use super::budget::{self, Limits};
-use super::document::{Change, Diff, DiffRow, Kind, Side, Snapshot, Source};
+use super::budget::{self, BudgetArgs, Limits};
+use super::change::{Change, Rates, per_minute};
+use super::document::{Budget, Diff, DiffRow, GroupChange, Kind, Side, Snapshot, Window};
+use super::group::Group;
+use super::report::{self, Measured, ReportArgs};
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::output::machine::{API_VERSION, Document};
@@ -26,29 +31,26 @@ pub(crate) struct DiffArgs {
     after: String,
 
     #[command(flatten)]
-    limits: Limits,
+    budget: BudgetArgs,
 
     /// The total may grow by at most this much, such as 5%
     #[arg(long, value_name = "PERCENT", value_parser = budget::parse_percent, help_heading = "Budget (exit code 3 when over it)")]
     max_increase: Option<f64>,
-}
 
-/// Windows that differ by more than this share are worth a warning.
-const SAME_LENGTH: f64 = 0.1;
+    #[command(flatten)]
+    report: ReportArgs,
+}
 
 pub(crate) fn run(session: &mut Session, args: &DiffArgs) -> Result<Exit> {
     if args.before == "-" && args.after == "-" {
         return Err(Error::usage("Only one of the two snapshots can come from stdin"));
     }
-    let before = read(&args.before)?;
-    let after = read(&args.after)?;
-    let diff = compare(&args.before, &before, &args.after, &after, &args.limits, args.max_increase);
-    session.screen.document(&diff)?;
-    Ok(match diff {
-        Diff { invalid: true, .. } => Exit::Incomplete,
-        Diff { budget, .. } if !budget.ok => Exit::Unhealthy,
-        _ => Exit::Good,
-    })
+    let mut limits = args.budget.limits()?;
+    limits.max_increase.extend(args.max_increase.map(|most| (format!("--max-increase {most}%"), most)));
+    let (before, after) = (read(&args.before)?, read(&args.after)?);
+    let named = |file, snapshot| Named { file, snapshot };
+    let diff = compare(named(&args.before, &before), named(&args.after, &after), &limits);
+    report::finish(session, &diff, &args.report, args.budget.write_budget.as_deref())
 }
 
 #[derive(Deserialize)]
@@ -113,36 +115,58 @@ fn parse(file: &str, text: &str) -> Result<Snapshot> {
     }
 }
 
-/// The comparison as a pure function of the two documents.
-fn compare(
-    before_file: &str,
-    before: &Snapshot,
-    after_file: &str,
-    after: &Snapshot,
-    limits: &Limits,
-    max_increase: Option<f64>,
-) -> Diff {
-    let mut warnings = Vec::new();
-    let rows = rows(before, after);
-    let invalid = judge(before, after, &rows, &mut warnings);
-    let total = Change::between(before.total, after.total);
-    let mut budget = limits.check(counted(before, after, &rows));
-    if let Some(breach) = max_increase.and_then(|most| budget::increase(most, &total)) {
-        budget.breaches.push(breach);
-        budget.ok = false;
-    }
-    if !budget.ok || !limits.is_empty() {
-        warnings.extend(is_cumulative(before, after).then(|| {
-            "budgets were compared with what was added between the two snapshots, since counters never start anew"
-                .to_owned()
-        }));
-    }
-    let (before, after) = (side(before_file, before), side(after_file, after));
-    let failed = Change::between(before.failed, after.failed);
-    Diff { before, after, total, failed, rows, warnings, invalid, budget }
+/// A snapshot and the file it is from.
+#[derive(Clone, Copy)]
+struct Named<'a> {
+    file: &'a str,
+    snapshot: &'a Snapshot,
 }
 
-fn side(file: &str, snapshot: &Snapshot) -> Side {
+/// The comparison as a pure function of the two documents.
+fn compare(before: Named<'_>, after: Named<'_>, limits: &Limits) -> Diff {
+    let (first, second) = (before.snapshot, after.snapshot);
+    let readings = first.is_cumulative() && second.is_cumulative();
+    let change = if readings { Change::of_counter } else { Change::between };
+    let scale = Scale::of(first, second, readings);
+    let rows = rows(first, second, change, &scale);
+    let notes = judge::judge(first, second, &rows);
+    let mut total = change(first.total, second.total);
+    if readings {
+        // The sum of what each counter added, also where some were reset.
+        total.delta = rows.iter().map(|row| row.change.delta).sum();
+    }
+    let (before, after) = (side(before), side(after));
+    let mut diff = Diff {
+        readings,
+        total,
+        per_minute: scale.rates(&total),
+        failed: change(before.failed, after.failed),
+        groups: groups(&rows, &scale),
+        before,
+        after,
+        rows,
+        notes,
+        budget: Budget::default(),
+    };
+    diff.budget = limits.check(diff.counted().into_iter());
+    if readings && !limits.is_empty() {
+        diff.notes.note(
+            "budgets were compared with what was added between the two snapshots, since counters never start anew",
+        );
+    }
+    if readings && !limits.max_increase.is_empty() {
+        diff.notes.invalidate(
+            "a limit on the increase compares two windows, but these are two readings of one server's counters: \
+             measure each window with run or live, or from an audit log",
+        );
+    } else {
+        limits.check_increase(&total, &mut diff.budget);
+    }
+    diff
+}
+
+fn side(named: Named<'_>) -> Side {
+    let Named { file, snapshot } = named;
     Side {
         file: file.to_owned(),
         source: snapshot.source,
@@ -155,8 +179,33 @@ fn side(file: &str, snapshot: &Snapshot) -> Side {
     }
 }
 
+/// The minutes by which counts are divided.
+struct Scale {
+    before: Option<f64>,
+    after: Option<f64>,
+    added: Option<f64>,
+}
+
+impl Scale {
+    fn of(before: &Snapshot, after: &Snapshot, readings: bool) -> Scale {
+        if readings {
+            let between = Window { from: before.window.to, to: after.window.to };
+            return Scale { before: None, after: None, added: between.minutes() };
+        }
+        Scale { before: before.window.minutes(), after: after.window.minutes(), added: None }
+    }
+
+    fn rates(&self, change: &Change) -> Rates {
+        Rates {
+            before: per_minute(change.before, self.before),
+            after: per_minute(change.after, self.after),
+            added: per_minute(change.added(), self.added),
+        }
+    }
+}
+
 /// One row for every kind of request on either side, whatever its status codes.
-fn rows(before: &Snapshot, after: &Snapshot) -> Vec<DiffRow> {
+fn rows(before: &Snapshot, after: &Snapshot, change: fn(u64, u64) -> Change, scale: &Scale) -> Vec<DiffRow> {
     let source = if before.source == after.source {
         before.source.word().to_owned()
     } else {
@@ -169,107 +218,23 @@ fn rows(before: &Snapshot, after: &Snapshot) -> Vec<DiffRow> {
     for row in &after.rows {
         kinds.entry(&row.kind).or_default().1 += row.count;
     }
-    let row = |(kind, (before, after)): (&Kind, (u64, u64))| DiffRow {
-        kind: kind.clone(),
-        change: Change::between(before, after),
-        source: source.clone(),
+    let row = |(kind, (before, after)): (&Kind, (u64, u64))| {
+        let change = change(before, after);
+        DiffRow { kind: kind.clone(), change, per_minute: scale.rates(&change), source: source.clone() }
     };
     kinds.into_iter().map(row).collect()
 }
 
-/// Two readings of the counters of one running server: what was added between them is the measurement.
-fn is_cumulative(before: &Snapshot, after: &Snapshot) -> bool {
-    before.source == Source::ApiserverMetrics && after.source == Source::ApiserverMetrics
-}
-
-fn counted<'a>(
-    before: &Snapshot,
-    after: &Snapshot,
-    rows: &'a [DiffRow],
-) -> impl Iterator<Item = (&'a Kind, u64)> + use<'a> {
-    let added = is_cumulative(before, after);
-    rows.iter().map(move |row| {
-        let change = &row.change;
-        (&row.kind, if added { change.after.saturating_sub(change.before) } else { change.after })
-    })
-}
-
-/// What a reader must know; whether the comparison does not hold.
-fn judge(before: &Snapshot, after: &Snapshot, rows: &[DiffRow], warnings: &mut Vec<String>) -> bool {
-    for (name, one, other) in [("before", before, after), ("after", after, before)] {
-        // What holds of both is said once.
-        let alone = one.warnings.iter().filter(|warning| !other.warnings.contains(warning));
-        warnings.extend(alone.map(|warning| format!("{name}: {warning}")));
+fn groups(rows: &[DiffRow], scale: &Scale) -> Vec<GroupChange> {
+    let mut groups = BTreeMap::<Group, Change>::new();
+    for row in rows {
+        let sum = groups.entry(Group::of(&row.kind)).or_insert_with(|| Change::between(0, 0));
+        let delta = sum.delta + row.change.delta;
+        *sum =
+            Change { delta, ..Change::between(sum.before + row.change.before, sum.after + row.change.after) };
     }
-    warnings.extend(before.warnings.iter().filter(|warning| after.warnings.contains(warning)).cloned());
-    let mut invalid = before.invalid || after.invalid;
-    if before.source != after.source {
-        warnings.push(format!(
-            "before is from {}, after from {}: they count different things and cannot be compared",
-            before.source.word(),
-            after.source.word()
-        ));
-        return true;
-    }
-    if before.filter.user != after.filter.user {
-        let user = |snapshot: &Snapshot| match &snapshot.filter.user {
-            Some(user) => format!("user {user}"),
-            None => "all users".to_owned(),
-        };
-        warnings.push(format!(
-            "the sides differ in whose requests they are: {} and {}",
-            user(before),
-            user(after)
-        ));
-    }
-    if before.filter.api_group != after.filter.api_group {
-        warnings.push("the sides differ in the API groups they count".to_owned());
-        invalid = true;
-    }
-    if before.window.to.zip(after.window.to).is_some_and(|(before, after)| before > after) {
-        warnings.push(
-            "the snapshot before is of a later time than the one after: are the two swapped?".to_owned(),
-        );
-    }
-    if is_cumulative(before, after) {
-        invalid |= judge_counters(before, after, rows, warnings);
-    } else {
-        judge_windows(before, after, warnings);
-    }
-    invalid
-}
-
-fn judge_counters(before: &Snapshot, after: &Snapshot, rows: &[DiffRow], warnings: &mut Vec<String>) -> bool {
-    let start = |snapshot: &Snapshot| snapshot.instance.as_ref().and_then(|instance| instance.process_start);
-    let mut invalid = false;
-    if start(before) != start(after) {
-        warnings.push(
-            "the API server was restarted, or another instance behind the same address answered: the counters do not \
-             continue each other"
-                .to_owned(),
-        );
-        invalid = true;
-    }
-    let fallen = rows.iter().filter(|row| row.change.delta < 0).count();
-    if fallen > 0 && !invalid {
-        warnings.push(format!(
-            "{fallen} counters fell, which a counter never does: the two are not of one server"
-        ));
-        invalid = true;
-    }
-    invalid
-}
-
-fn judge_windows(before: &Snapshot, after: &Snapshot, warnings: &mut Vec<String>) {
-    let Some((first, second)) = before.window.length().zip(after.window.length()) else { return };
-    let (short, long) = (first.min(second).as_secs_f64(), first.max(second).as_secs_f64());
-    if short < long * (1.0 - SAME_LENGTH) {
-        warnings.push(format!(
-            "the windows are of different length ({} and {}): compare the numbers per minute as well",
-            crate::output::time::duration(first),
-            crate::output::time::duration(second)
-        ));
-    }
+    let group = |(name, change)| GroupChange { name, change, per_minute: scale.rates(&change) };
+    groups.into_iter().map(group).collect()
 }
 
 #[cfg(test)]

@@ -5,6 +5,10 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::change::{Change, Rates, per_minute};
+use super::count::Counts;
+use super::group::{self, Group};
+
 /// Where the numbers come from; they mean different things, so a comparison names both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -35,6 +39,11 @@ impl Window {
     pub(crate) fn length(&self) -> Option<jiff::SignedDuration> {
         Some(self.to?.duration_since(self.from?)).filter(|length| !length.is_negative())
     }
+
+    /// For rates; none for less than a second, of which a rate would be no more than noise.
+    pub(crate) fn minutes(&self) -> Option<f64> {
+        self.length().map(|length| length.as_secs_f64() / 60.0).filter(|minutes| *minutes >= 1.0 / 60.0)
+    }
 }
 
 /// What was asked for; absent parts were not restricted.
@@ -43,6 +52,12 @@ impl Window {
 pub(crate) struct Filter {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) user: Option<String>,
+    /// The beginning of the user agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) user_agent: Option<String>,
+    /// Namespaces of the objects; none for all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) namespaces: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) api_group: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -98,29 +113,106 @@ pub(crate) struct Instance {
     pub(crate) process_start: Option<Timestamp>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// What a reader of the numbers has to know beside them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Notes {
+    #[serde(default)]
+    pub(crate) warnings: Vec<String>,
+    /// The numbers may be off; the exit code says so under `--strict`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) doubtful: bool,
+    /// The numbers do not hold what they seem to say; the exit code says so always.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) invalid: bool,
+}
+
+impl Notes {
+    /// Something to know that makes the numbers no worse.
+    pub(crate) fn note(&mut self, text: impl Into<String>) {
+        self.warnings.push(text.into());
+    }
+
+    pub(crate) fn doubt(&mut self, text: impl Into<String>) {
+        self.note(text);
+        self.doubtful = true;
+    }
+
+    /// Doubts found elsewhere.
+    pub(crate) fn extend(&mut self, doubts: impl IntoIterator<Item = String>) {
+        doubts.into_iter().for_each(|doubt| self.doubt(doubt));
+    }
+
+    pub(crate) fn invalidate(&mut self, text: impl Into<String>) {
+        self.note(text);
+        self.invalid = true;
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Snapshot {
     pub(crate) source: Source,
     pub(crate) window: Window,
+    /// The counts are those of the window even where the source counts since its start: two readings were taken.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) added: bool,
     #[serde(default, skip_serializing_if = "Filter::is_empty")]
     pub(crate) filter: Filter,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) instance: Option<Instance>,
     pub(crate) total: u64,
+    #[serde(default)]
+    pub(crate) per_minute: Option<f64>,
+    #[serde(default)]
+    pub(crate) groups: Vec<GroupCount>,
     pub(crate) rows: Vec<Row>,
     #[serde(default)]
     pub(crate) open_watches: Vec<OpenWatches>,
     /// Lines of the log that are no audit events.
     #[serde(default)]
     pub(crate) malformed_lines: u64,
-    #[serde(default)]
-    pub(crate) warnings: Vec<String>,
-    /// The numbers do not hold what they seem to say; the exit code says so too.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) invalid: bool,
+    #[serde(flatten)]
+    pub(crate) notes: Notes,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) budget: Option<Budget>,
+}
+
+impl Snapshot {
+    /// A document of these counts; what is derived from them is derived here.
+    pub(crate) fn of(source: Source, window: Window, counts: Counts) -> Snapshot {
+        let (total, rows) = (counts.total(), counts.rows());
+        let minutes = window.minutes();
+        Snapshot {
+            source,
+            window,
+            added: false,
+            filter: Filter::default(),
+            instance: None,
+            total,
+            per_minute: per_minute(total, minutes),
+            groups: group::counts(&rows, minutes),
+            rows,
+            open_watches: Vec::new(),
+            malformed_lines: 0,
+            notes: Notes::default(),
+            budget: None,
+        }
+    }
+
+    /// Whether the counts are those since the API server's start, so that only the difference of two means anything.
+    pub(crate) fn is_cumulative(&self) -> bool {
+        self.source == Source::ApiserverMetrics && !self.added
+    }
+}
+
+/// One group of requests.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct GroupCount {
+    pub(crate) name: Group,
+    pub(crate) count: u64,
+    #[serde(default)]
+    pub(crate) per_minute: Option<f64>,
 }
 
 /// One side of a comparison, without its rows.
@@ -140,60 +232,67 @@ pub(crate) struct Side {
     pub(crate) open_watches: u64,
 }
 
-/// A number before and after.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub(crate) struct Change {
-    pub(crate) before: u64,
-    pub(crate) after: u64,
-    pub(crate) delta: i64,
-    /// Absent (null) where there was nothing before, so that no number would be right.
-    pub(crate) percent: Option<f64>,
-}
-
-impl Change {
-    pub(crate) fn between(before: u64, after: u64) -> Change {
-        let delta = i64::try_from(i128::from(after) - i128::from(before)).unwrap_or(i64::MAX);
-        Change { before, after, delta, percent: percent(before, after) }
-    }
-}
-
-/// Rounded to a tenth of a percent, which is all that such counts can carry.
-#[expect(clippy::cast_precision_loss, reason = "counts of requests stay far below 2^52")]
-fn percent(before: u64, after: u64) -> Option<f64> {
-    match (before, after) {
-        (0, 0) => Some(0.0),
-        (0, _) => None,
-        _ => Some(((after as f64 - before as f64) / before as f64 * 1000.0).round() / 10.0),
-    }
-}
-
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct DiffRow {
     #[serde(flatten)]
     pub(crate) kind: Kind,
     #[serde(flatten)]
     pub(crate) change: Change,
+    pub(crate) per_minute: Rates,
     pub(crate) source: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct GroupChange {
+    pub(crate) name: Group,
+    #[serde(flatten)]
+    pub(crate) change: Change,
+    pub(crate) per_minute: Rates,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct Diff {
+    /// Both sides are readings of the counters of one server since its start: what was added is the measurement.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) readings: bool,
     pub(crate) before: Side,
     pub(crate) after: Side,
     pub(crate) total: Change,
+    pub(crate) per_minute: Rates,
     pub(crate) failed: Change,
+    pub(crate) groups: Vec<GroupChange>,
     pub(crate) rows: Vec<DiffRow>,
-    pub(crate) warnings: Vec<String>,
-    /// The comparison does not hold, whatever its numbers.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) invalid: bool,
+    #[serde(flatten)]
+    pub(crate) notes: Notes,
     pub(crate) budget: Budget,
+}
+
+impl Diff {
+    /// The number that a budget is compared with.
+    pub(crate) fn counted_of(&self, change: &Change) -> u64 {
+        if self.readings { change.added() } else { change.after }
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Budget {
     pub(crate) ok: bool,
     pub(crate) breaches: Vec<Breach>,
+    /// Every limit, kept or not.
+    #[serde(default)]
+    pub(crate) checks: Vec<Check>,
+}
+
+/// One limit and what was counted against it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Check {
+    /// The limit as it was given, such as `--max list=0`.
+    pub(crate) limit: String,
+    pub(crate) counted: String,
+    pub(crate) ok: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -203,17 +302,15 @@ pub(crate) struct Breach {
     /// What was counted against it.
     pub(crate) counted: String,
     pub(crate) message: String,
+    /// The kinds of request that it covers, the most frequent first.
+    #[serde(default)]
+    pub(crate) rows: Vec<Counted>,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn percents_are_honest_about_nothing() {
-        assert_eq!(Change::between(788, 463).percent, Some(-41.2));
-        assert_eq!(Change::between(0, 3).percent, None);
-        assert_eq!(Change::between(0, 0).percent, Some(0.0));
-        assert_eq!(Change::between(3, 0), Change { before: 3, after: 0, delta: -3, percent: Some(-100.0) });
-    }
+/// A kind of request and how many there were, whatever the answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Counted {
+    #[serde(flatten)]
+    pub(crate) kind: Kind,
+    pub(crate) count: u64,
 }

@@ -11,11 +11,14 @@ use futures::AsyncBufReadExt;
 use futures::TryStreamExt;
 use jiff::Timestamp;
 
-use super::budget::Limits;
-use super::document::{Filter, Instance, Snapshot, Source, Window};
+use super::budget::{BudgetArgs, Limits};
+use super::document::{Filter, Instance, Notes, Snapshot, Source, Window};
+use super::group::Group;
 use super::lines::{self, Line};
 use super::metrics::Scrape;
+use super::report::{self, ReportArgs};
 use super::tally::Tally;
+use super::validity;
 use crate::connect::Connection;
 use crate::error::{Attempt, Class, Error, Result};
 use crate::exit::Exit;
@@ -48,7 +51,10 @@ pub(crate) struct SnapshotArgs {
     out: Option<PathBuf>,
 
     #[command(flatten)]
-    limits: Limits,
+    budget: BudgetArgs,
+
+    #[command(flatten)]
+    report: ReportArgs,
 }
 
 const NO_CLIENTS: &str = "the API server's metrics count all clients together: they do not show who sent a request; \
@@ -57,42 +63,52 @@ const WATCH_AT_END: &str =
     "the metrics count a watch when it ends; those still open are listed beside the total";
 
 pub(crate) async fn run(session: &mut Session, args: SnapshotArgs) -> Result<Exit> {
+    let limits = args.budget.limits()?;
     let mut snapshot = if args.audit_log.is_empty() {
         from_metrics(session, args.api_group.clone()).await?
     } else {
         from_audit_logs(session, &args).await?
     };
-    if !args.limits.is_empty() {
-        snapshot.budget = Some(args.limits.check(snapshot.rows.iter().map(|row| (&row.kind, row.count))));
-    }
+    judge(&mut snapshot, &limits);
+    let proposal = args.budget.write_budget.as_deref();
     match &args.out {
-        Some(file) => {
-            write(file, &machine::json(&snapshot)?)?;
-            session.screen.note(&format!(
-                "{}: {} requests, written for diff",
-                file.display(),
-                snapshot.total
-            ));
-            for warning in &snapshot.warnings {
-                session.screen.warning(warning);
-            }
-            for breach in snapshot.budget.iter().flat_map(|budget| &budget.breaches) {
-                session.screen.warning(&format!("over budget: {}: {}", breach.limit, breach.message));
-            }
-        }
-        None => session.screen.document(&snapshot)?,
+        Some(file) => keep(session, &snapshot, file, &args.report, proposal),
+        None => report::finish(session, &snapshot, &args.report, proposal),
     }
-    Ok(snapshot.exit())
 }
 
-impl Snapshot {
-    fn exit(&self) -> Exit {
-        match &self.budget {
-            _ if self.invalid => Exit::Incomplete,
-            Some(budget) if !budget.ok => Exit::Unhealthy,
-            _ => Exit::Good,
-        }
+/// Compares with the limits, and says what the comparison is worth.
+fn judge(snapshot: &mut Snapshot, limits: &Limits) {
+    if limits.is_empty() {
+        return;
     }
+    snapshot.budget = Some(limits.check(snapshot.rows.iter().map(|row| (&row.kind, row.count))));
+    if !limits.max_increase.is_empty() {
+        snapshot.notes.note("a limit on the increase needs two snapshots: diff looks at it, this does not");
+    }
+    if snapshot.is_cumulative() {
+        snapshot.notes.doubt("budgets were compared with all that was counted since the API server started");
+    }
+}
+
+/// Writes the document for `diff` and says on stderr what it holds.
+fn keep(
+    session: &mut Session,
+    snapshot: &Snapshot,
+    file: &Path,
+    args: &ReportArgs,
+    proposal: Option<&Path>,
+) -> Result<Exit> {
+    report::write(file, &machine::json(snapshot)?)?;
+    report::files(snapshot, args, proposal)?;
+    session.screen.note(&format!("{}: {} requests, written for diff", file.display(), snapshot.total));
+    for warning in &snapshot.notes.warnings {
+        session.screen.warning(warning);
+    }
+    for breach in snapshot.budget.iter().flat_map(|budget| &budget.breaches) {
+        session.screen.warning(&format!("over budget: {}: {}", breach.limit, breach.message));
+    }
+    Ok(report::exit(snapshot, args))
 }
 
 /// Reads in a thread of its own, so that Ctrl-C is heard while a long log is read.
@@ -100,6 +116,8 @@ async fn from_audit_logs(session: &Session, args: &SnapshotArgs) -> Result<Snaps
     let now = Timestamp::now();
     let filter = Filter {
         user: session.connection.user.clone(),
+        user_agent: None,
+        namespaces: Vec::new(),
         api_group: args.api_group.clone(),
         since: args.since.map(|moment| moment.resolve(now)),
         until: args.until.map(|moment| moment.resolve(now)),
@@ -129,14 +147,14 @@ fn refuse_repeated(files: &[String]) -> Result<()> {
 
 fn read_logs(files: &[String], filter: Filter) -> Result<Snapshot> {
     let mut tally = Tally::new(filter.clone());
-    let mut warnings = Vec::new();
-    let mut invalid = false;
+    let mut notes = Notes::default();
     for file in files {
         let (events, malformed) = (tally.events, tally.malformed);
         let mut input = lines::open(file)?;
         if let Err(error) = read_log(&mut *input, &mut tally) {
-            warnings.push(format!("\"{file}\" could be read only in part: {error}; the numbers are too low"));
-            invalid = true;
+            notes.invalidate(format!(
+                "\"{file}\" could be read only in part: {error}; the numbers are too low"
+            ));
         }
         if tally.events == events && tally.malformed > malformed {
             return Err(Error::input(format!(
@@ -145,23 +163,13 @@ fn read_logs(files: &[String], filter: Filter) -> Result<Snapshot> {
             .next("name a file that the API server wrote (--audit-log-path), one JSON event per line"));
         }
     }
-    invalid |= warn(&tally, &filter, &mut warnings);
-    let open_watches = tally.open_watches();
-    let (window, malformed_lines) = (tally.window(), tally.malformed);
-    let counts = tally.into_counts();
-    Ok(Snapshot {
-        source: Source::AuditLog,
-        window,
-        filter,
-        instance: None,
-        total: counts.total(),
-        rows: counts.rows(),
-        open_watches,
-        malformed_lines,
-        warnings,
-        invalid,
-        budget: None,
-    })
+    warn(&tally, &filter, &mut notes);
+    let (open_watches, malformed_lines) = (tally.open_watches(), tally.malformed);
+    let snapshot = Snapshot::of(Source::AuditLog, tally.window(), tally.into_counts());
+    if !open_watches.is_empty() || snapshot.groups.iter().any(|group| group.name == Group::Watches) {
+        notes.extend(validity::of_window(&snapshot.window, false));
+    }
+    Ok(Snapshot { filter, open_watches, malformed_lines, notes, ..snapshot })
 }
 
 fn read_log(input: &mut dyn BufRead, tally: &mut Tally) -> std::io::Result<()> {
@@ -175,47 +183,44 @@ fn read_log(input: &mut dyn BufRead, tally: &mut Tally) -> std::io::Result<()> {
     }
 }
 
-/// What a reader of the numbers must know; whether they are of no use.
-fn warn(tally: &Tally, filter: &Filter, warnings: &mut Vec<String>) -> bool {
+/// What a reader of the numbers must know.
+fn warn(tally: &Tally, filter: &Filter, notes: &mut Notes) {
     if tally.malformed > 0 {
-        warnings.push(format!("{} lines are no audit events and are not counted", tally.malformed));
+        notes.doubt(format!("{} lines are no audit events and are not counted", tally.malformed));
     }
     if tally.repeated > 0 {
-        warnings.push(format!("{} repeated events were counted once", tally.repeated));
+        notes.note(format!("{} repeated events were counted once", tally.repeated));
     }
     if tally.headless() > 0 {
-        warnings.push(format!(
+        notes.note(format!(
             "{} watches began before this log and are not counted: they belong to the log before",
             tally.headless()
         ));
     }
     if tally.forgotten() > 0 {
-        warnings.push(format!(
+        notes.doubt(format!(
             "more requests were open at once than can be remembered; up to {} may be counted twice",
             tally.forgotten()
         ));
     }
     if let Some((since, first)) = filter.since.zip(tally.first()).filter(|(since, first)| since < first) {
-        warnings.push(format!("the log begins at {first}, after --since {since}"));
+        notes.doubt(format!("the log begins at {first}, after --since {since}"));
     }
     if tally.events == 0 {
-        warnings.push("the log holds no event: nothing was measured".to_owned());
-        return true;
+        notes.invalidate("the log holds no event: nothing was measured");
+    } else if tally.is_empty() {
+        notes.invalidate(match filter.user.as_deref() {
+            Some(user) => format!("no request of user \"{user}\" matches; {}", seen(&tally.other_users())),
+            None => "no request matches: nothing was measured".to_owned(),
+        });
     }
-    let others = tally.other_users();
-    if !tally.is_empty() {
-        return false;
-    }
-    let Some(user) = filter.user.as_deref() else {
-        warnings.push("no request matches: nothing was measured".to_owned());
-        return true;
-    };
-    let seen = match others.as_slice() {
-        [] => "nobody sent one in this window".to_owned(),
+}
+
+fn seen(users: &[&str]) -> String {
+    match users {
+        [] => "nobody else sent one in this window".to_owned(),
         users => format!("seen were: {}", users.iter().take(8).copied().collect::<Vec<_>>().join(", ")),
-    };
-    warnings.push(format!("no request of user \"{user}\" matches; {seen}"));
-    true
+    }
 }
 
 async fn from_metrics(session: &mut Session, api_group: Option<String>) -> Result<Snapshot> {
@@ -227,27 +232,25 @@ async fn from_metrics(session: &mut Session, api_group: Option<String>) -> Resul
     })?;
     let _progress = Progress::start(&session.screen, "reading the API server's metrics");
     let scrape = scrape(&connection, api_group.as_deref()).await?;
-    let mut warnings = vec![NO_CLIENTS.to_owned(), WATCH_AT_END.to_owned()];
+    let mut notes = Notes::default();
+    notes.note(NO_CLIENTS);
+    notes.note(WATCH_AT_END);
     if scrape.malformed > 0 {
-        warnings.push(format!("{} series could not be read and are not counted", scrape.malformed));
+        notes.doubt(format!("{} series could not be read and are not counted", scrape.malformed));
     }
-    let invalid = scrape.series == 0;
-    if invalid {
-        warnings.push("the answer holds no apiserver_request_total: nothing was measured".to_owned());
+    if scrape.series == 0 {
+        notes.invalidate("the answer holds no apiserver_request_total: nothing was measured");
     }
-    let open_watches = scrape.open_watches();
+    let window = Window { from: scrape.process_start, to: Some(Timestamp::now()) };
+    let instance = Instance { url: connection.url.clone(), process_start: scrape.process_start };
+    let (open_watches, malformed_lines) = (scrape.open_watches(), scrape.malformed);
     Ok(Snapshot {
-        source: Source::ApiserverMetrics,
-        window: Window { from: scrape.process_start, to: Some(Timestamp::now()) },
         filter: Filter { api_group, ..Filter::default() },
-        instance: Some(Instance { url: connection.url.clone(), process_start: scrape.process_start }),
-        total: scrape.counts.total(),
-        rows: scrape.counts.rows(),
+        instance: Some(instance),
         open_watches,
-        malformed_lines: scrape.malformed,
-        warnings,
-        invalid,
-        budget: None,
+        malformed_lines,
+        notes,
+        ..Snapshot::of(Source::ApiserverMetrics, window, scrape.counts)
     })
 }
 
@@ -281,25 +284,4 @@ async fn scrape(connection: &Connection, api_group: Option<&str>) -> Result<Scra
             }
         }
     }
-}
-
-/// Written beside its place and moved there, so that no half document is ever found under the name.
-fn write(file: &Path, document: &str) -> Result<()> {
-    let failed = |error: std::io::Error| {
-        Error::new(Class::Output, format!("\"{}\" cannot be written", file.display())).why(error.to_string())
-    };
-    if std::fs::metadata(file).is_ok_and(|found| !found.is_file()) {
-        return std::fs::write(file, document).map_err(failed);
-    }
-    let Some(name) = file.file_name() else {
-        return Err(Error::usage(format!("--out \"{}\" names no file", file.display())));
-    };
-    let mut draft = name.to_os_string();
-    draft.push(format!(".{}.tmp", std::process::id()));
-    let draft = file.with_file_name(draft);
-    std::fs::write(&draft, document).and_then(|()| std::fs::rename(&draft, file)).map_err(|error| {
-        // Only the draft is ours to remove; that it could not be written is the error told.
-        let _ = std::fs::remove_file(&draft);
-        failed(error)
-    })
 }

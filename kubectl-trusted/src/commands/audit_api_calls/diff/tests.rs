@@ -2,7 +2,8 @@
 
 use jiff::Timestamp;
 
-use super::super::document::{Filter, Instance, Row, Window};
+use super::super::count::{Counts, Key};
+use super::super::document::{Instance, Source};
 use super::*;
 
 fn at(minute: i32) -> Option<Timestamp> {
@@ -10,24 +11,15 @@ fn at(minute: i32) -> Option<Timestamp> {
 }
 
 fn snapshot(source: Source, rows: &[(&str, &str, u16, u64)]) -> Snapshot {
-    let row = |(verb, resource, code, count): &(&str, &str, u16, u64)| Row {
-        kind: Kind { verb: (*verb).into(), resource: (*resource).into(), ..Kind::default() },
-        code: *code,
-        count: *count,
-    };
+    let mut counts = Counts::default();
+    for (verb, resource, code, count) in rows {
+        let kind = Kind { verb: (*verb).into(), resource: (*resource).into(), ..Kind::default() };
+        counts.add(Key { kind, code: *code }, *count);
+    }
     let instance = Instance { url: "https://127.0.0.1:1/".into(), process_start: at(0) };
     Snapshot {
-        source,
-        window: Window { from: at(0), to: at(10) },
-        filter: Filter::default(),
         instance: (source == Source::ApiserverMetrics).then_some(instance),
-        total: rows.iter().map(|row| row.3).sum(),
-        rows: rows.iter().map(row).collect(),
-        open_watches: vec![],
-        malformed_lines: 0,
-        warnings: vec![],
-        invalid: false,
-        budget: None,
+        ..Snapshot::of(source, Window { from: at(0), to: at(10) }, counts)
     }
 }
 
@@ -40,11 +32,15 @@ fn metrics(rows: &[(&str, &str, u16, u64)]) -> Snapshot {
 }
 
 fn plain(before: &Snapshot, after: &Snapshot) -> Diff {
-    compare("a", before, "b", after, &Limits::default(), None)
+    compared(before, after, &Limits::default())
+}
+
+fn compared(before: &Snapshot, after: &Snapshot, limits: &Limits) -> Diff {
+    compare(Named { file: "a", snapshot: before }, Named { file: "b", snapshot: after }, limits)
 }
 
 fn limits(max: &str) -> Limits {
-    Limits { max: vec![budget::parse_max(max).unwrap()], max_total: None }
+    Limits { max: vec![budget::parse_max(max).unwrap()], ..Limits::default() }
 }
 
 #[test]
@@ -60,25 +56,25 @@ fn rows_of_both_sides_meet_whatever_their_codes() {
     assert_eq!(shown, [("get", "secrets", 10, 1), ("list", "pods", 4, 0), ("watch", "pods", 0, 2)]);
     assert_eq!(diff.total, Change::between(14, 3));
     assert_eq!(diff.failed, Change::between(3, 0));
-    assert!(!diff.invalid && diff.warnings.is_empty(), "{:?}", diff.warnings);
+    assert!(!diff.notes.invalid && diff.notes.warnings.is_empty(), "{:?}", diff.notes.warnings);
 }
 
 #[test]
 fn different_sources_are_not_compared() {
-    assert!(plain(&logs(&[]), &metrics(&[])).invalid);
+    assert!(plain(&logs(&[]), &metrics(&[])).notes.invalid);
 }
 
 #[test]
 fn a_restart_or_a_fallen_counter_makes_the_comparison_invalid() {
     let before = metrics(&[("get", "pods", 200, 5)]);
     let mut after = metrics(&[("get", "pods", 200, 9)]);
-    assert!(!plain(&before, &after).invalid);
+    assert!(!plain(&before, &after).notes.invalid);
     after.instance = Some(Instance { url: "https://127.0.0.1:1/".into(), process_start: at(5) });
-    assert!(plain(&before, &after).warnings.iter().any(|warning| warning.contains("restarted")));
-    assert!(plain(&before, &after).invalid);
+    assert!(plain(&before, &after).notes.warnings.iter().any(|warning| warning.contains("restarted")));
+    assert!(plain(&before, &after).notes.invalid);
     let fallen = metrics(&[("get", "pods", 200, 4)]);
-    assert!(plain(&before, &fallen).warnings.iter().any(|warning| warning.contains("fell")));
-    assert!(plain(&before, &fallen).invalid);
+    assert!(plain(&before, &fallen).notes.warnings.iter().any(|warning| warning.contains("fell")));
+    assert!(plain(&before, &fallen).notes.invalid);
 }
 
 #[test]
@@ -87,8 +83,8 @@ fn windows_of_different_length_are_named() {
     let mut after = logs(&[]);
     after.window = Window { from: at(10), to: at(12) };
     let diff = plain(&before, &after);
-    assert!(!diff.invalid);
-    assert!(diff.warnings[0].contains("(10m and 2m)"), "{:?}", diff.warnings);
+    assert!(!diff.notes.invalid);
+    assert!(diff.notes.warnings[0].contains("(10m and 2m)"), "{:?}", diff.notes.warnings);
 }
 
 #[test]
@@ -96,33 +92,30 @@ fn swapped_sides_are_named() {
     let (mut before, mut after) = (logs(&[("get", "pods", 200, 1)]), logs(&[("get", "pods", 200, 2)]));
     (before.window.from, before.window.to) = (at(10), at(20));
     (after.window.from, after.window.to) = (at(0), at(10));
-    let told = plain(&before, &after).warnings;
+    let told = plain(&before, &after).notes.warnings;
     assert!(told.iter().any(|warning| warning.contains("are the two swapped?")), "{told:?}");
-    let told = plain(&after, &before).warnings;
+    let told = plain(&after, &before).notes.warnings;
     assert!(!told.iter().any(|warning| warning.contains("swapped")), "{told:?}");
 }
 
 #[test]
 fn budgets_measure_the_second_log_but_what_counters_added() {
     let (before, after) = (&[("list", "pods", 200, 5)][..], &[("list", "pods", 200, 7)][..]);
-    let of_logs = compare("a", &logs(before), "b", &logs(after), &limits("list=6"), None);
+    let of_logs = compared(&logs(before), &logs(after), &limits("list=6"));
     assert_eq!(of_logs.budget.breaches[0].counted, "7");
-    let of_counters = compare("a", &metrics(before), "b", &metrics(after), &limits("list=1"), None);
+    let of_counters = compared(&metrics(before), &metrics(after), &limits("list=1"));
     assert_eq!(of_counters.budget.breaches[0].counted, "2");
 }
 
 #[test]
 fn growth_is_judged_on_the_total() {
-    let diff = compare(
-        "a",
-        &logs(&[("get", "a", 200, 10)]),
-        "b",
-        &logs(&[("get", "b", 200, 12)]),
-        &limits("get=99"),
-        Some(5.0),
-    );
+    let limits = Limits { max_increase: vec![("--max-increase 5%".into(), 5.0)], ..limits("get=99") };
+    let (before, after) = (&[("get", "a", 200, 10)][..], &[("get", "b", 200, 12)][..]);
+    let diff = compared(&logs(before), &logs(after), &limits);
     assert!(!diff.budget.ok);
     assert_eq!(diff.budget.breaches[0].message, "10 requests became 12 (+20%)");
+    // Counters since the start of a server are no two windows.
+    assert!(compared(&metrics(before), &metrics(after), &limits).notes.invalid);
 }
 
 #[test]
