@@ -273,7 +273,9 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-trusted' -ScriptBlock {
             break
         }
         'kubectl-trusted;audit-api-calls;snapshot' {
-            [CompletionResult]::new('--audit-log', '--audit-log', [CompletionResultType]::ParameterName, 'Count the events of these audit logs ("-" for stdin, gzip is recognised) instead of reading /metrics; with it, --user names the client whose requests are counted')
+            [CompletionResult]::new('--audit-log', '--audit-log', [CompletionResultType]::ParameterName, 'Count the events of these audit logs: files, folders with rotated files, "-" for stdin; gzip is recognised. With it, --user names the client whose requests are counted, and -n the namespaces of the objects')
+            [CompletionResult]::new('--service-account', '--service-account', [CompletionResultType]::ParameterName, 'Only requests of this ServiceAccount')
+            [CompletionResult]::new('--user-agent', '--user-agent', [CompletionResultType]::ParameterName, 'Only requests whose user agent begins with this, such as trusted-operator/')
             [CompletionResult]::new('--api-group', '--api-group', [CompletionResultType]::ParameterName, 'Only requests for this API group, such as trusted-execution-clusters.io')
             [CompletionResult]::new('--since', '--since', [CompletionResultType]::ParameterName, 'Only requests received at or after this: an instant such as 2026-11-30T17:15:00Z, or 10m for ten minutes ago')
             [CompletionResult]::new('--until', '--until', [CompletionResultType]::ParameterName, 'Only requests received before this')

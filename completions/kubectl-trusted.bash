@@ -492,13 +492,21 @@ _kubectl__trusted() {
             return 0
             ;;
         kubectl__subcmd__trusted__subcmd__audit__subcmd__api__subcmd__calls__subcmd__snapshot)
-            opts="-o -n -A -s -h --audit-log --api-group --since --until --out --max --max-total --budget --write-budget --junit --step-summary --strict --output --color --namespace --all-namespaces --context --cluster --user --kubeconfig --as --as-group --as-uid --request-timeout --server --token --certificate-authority --insecure-skip-tls-verify --client-certificate --client-key --tls-server-name --help"
+            opts="-o -n -A -s -h --audit-log --service-account --user-agent --api-group --since --until --out --max --max-total --budget --write-budget --junit --step-summary --strict --output --color --namespace --all-namespaces --context --cluster --user --kubeconfig --as --as-group --as-uid --request-timeout --server --token --certificate-authority --insecure-skip-tls-verify --client-certificate --client-key --tls-server-name --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
             fi
             case "${prev}" in
                 --audit-log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --service-account)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --user-agent)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

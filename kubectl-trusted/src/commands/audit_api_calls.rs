@@ -2,21 +2,18 @@
 //!
 //! Owns the subcommands. Two sources are read, both of the API server itself: its metrics and its audit log.
 
-mod bounded;
 mod budget;
 mod change;
 mod count;
 mod diff;
 mod document;
-mod event;
 mod export;
 mod group;
-mod lines;
+mod log;
 mod metrics;
 mod render;
 mod report;
 mod snapshot;
-mod tally;
 mod validity;
 
 use clap::{Args, Subcommand};

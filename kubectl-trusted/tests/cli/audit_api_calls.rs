@@ -2,6 +2,7 @@
 
 mod budgets;
 mod exports;
+mod logs;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -158,7 +159,7 @@ async fn a_measurement_of_nothing_is_not_good() {
         other.stderr
     );
     snapshot(&["--audit-log", "/nonexistent"]).await.exits(1);
-    snapshot(&["--audit-log", path(folder.path())]).await.exits(1);
+    snapshot(&["--audit-log", path(folder.path())]).await.exits(4);
     snapshot(&["--audit-log", EXCERPT, EXCERPT]).await.exits(2);
 }
 

@@ -86,7 +86,7 @@ fn parse(file: &str, text: &str) -> Result<Snapshot> {
         return Err(no_snapshot("it is empty"));
     }
     let first = text.lines().next().unwrap_or_default();
-    if super::event::Event::parse(first.as_bytes()).is_some() {
+    if super::log::Event::parse(first.as_bytes()).is_some() {
         return Err(Error::input(format!("\"{file}\" is an audit log, not a snapshot of one")).next(
             format!(
                 "make one with: kubectl trusted audit-api-calls snapshot --audit-log {file} --out {file}.json"

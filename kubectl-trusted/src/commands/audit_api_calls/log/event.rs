@@ -9,8 +9,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use jiff::Timestamp;
 use serde::Deserialize;
 
-use super::count::{Key, path_class};
-use super::document::Kind;
+use super::super::count::{Key, path_class};
+use super::super::document::Kind;
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -28,6 +28,8 @@ pub(crate) struct Event<'a> {
     pub(crate) verb: Cow<'a, str>,
     #[serde(borrow, default)]
     user: User<'a>,
+    #[serde(borrow, default)]
+    pub(crate) user_agent: Cow<'a, str>,
     #[serde(borrow, default)]
     object_ref: Option<ObjectRef<'a>>,
     #[serde(default)]
@@ -59,6 +61,8 @@ struct ObjectRef<'a> {
     api_group: Cow<'a, str>,
     #[serde(borrow, default)]
     subresource: Cow<'a, str>,
+    #[serde(borrow, default)]
+    namespace: Cow<'a, str>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -76,6 +80,11 @@ impl<'a> Event<'a> {
 
     pub(crate) fn user(&self) -> &str {
         &self.user.username
+    }
+
+    /// Empty for an object of the cluster and for all namespaces.
+    pub(crate) fn namespace(&self) -> &str {
+        self.object_ref.as_ref().map_or("", |object| &object.namespace)
     }
 
     pub(crate) fn group(&self) -> &str {

@@ -20,12 +20,12 @@ fn received(id: &str, stage: &str, verb: &str, resource: &str, (received, staged
     .to_string()
 }
 
-fn tally(lines: &[String]) -> Tally {
+fn tally(lines: &[String]) -> Tally<Counts> {
     tally_with(Filter::default(), lines)
 }
 
-fn tally_with(filter: Filter, lines: &[String]) -> Tally {
-    let mut tally = Tally::new(filter);
+fn tally_with(filter: Filter, lines: &[String]) -> Tally<Counts> {
+    let mut tally = Tally::new(filter, Counts::default());
     for line in lines {
         tally.line(line.as_bytes());
     }
@@ -39,7 +39,7 @@ fn a_request_counts_once_whatever_stages_are_logged() {
     let get = ["RequestReceived", "ResponseComplete"].map(|stage| event("g", stage, "get", "pods", 2));
     let panic = ["RequestReceived", "Panic"].map(|stage| event("p", stage, "update", "pods", 3));
     let lines: Vec<_> = watch.into_iter().chain(get).chain(panic).collect();
-    assert_eq!(tally(&lines).into_counts().total(), 3);
+    assert_eq!(tally(&lines).into_sink().total(), 3);
 }
 
 #[test]
@@ -50,10 +50,10 @@ fn a_watch_counts_when_it_starts_and_is_open_until_it_ends() {
         open.open_watches()[0],
         OpenWatches { group: String::new(), resource: "secrets".into(), count: 1 }
     );
-    assert_eq!(open.into_counts().total(), 1);
+    assert_eq!(open.into_sink().total(), 1);
     let ended = tally(&[started, event("w", "ResponseComplete", "watch", "secrets", 9)]);
     assert!(ended.open_watches().is_empty());
-    assert_eq!(ended.into_counts().total(), 1);
+    assert_eq!(ended.into_sink().total(), 1);
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn a_watch_without_a_start_counts_where_the_policy_omits_that_stage() {
         event("g", "ResponseComplete", "get", "pods", 1),
         received("w", "ResponseComplete", "watch", "pods", (2, 9)),
     ];
-    assert_eq!(tally(&lines).into_counts().total(), 2);
+    assert_eq!(tally(&lines).into_sink().total(), 2);
 }
 
 #[test]
@@ -74,12 +74,12 @@ fn a_watch_begun_before_the_log_belongs_to_the_log_before() {
     ];
     let alone = tally(&after);
     assert_eq!(alone.headless(), 1);
-    assert_eq!(alone.into_counts().total(), 1);
+    assert_eq!(alone.into_sink().total(), 1);
     // Rotated logs add up in either order.
     for lines in [[&before, &after[0], &after[1]], [&after[0], &after[1], &before]] {
         let whole = tally(&lines.map(Clone::clone));
         assert_eq!(whole.headless(), 0);
-        assert_eq!(whole.into_counts().total(), 2);
+        assert_eq!(whole.into_sink().total(), 2);
     }
 }
 
@@ -95,7 +95,7 @@ fn lines_delivered_twice_count_once() {
     ];
     let tally = tally(&lines);
     assert_eq!(tally.repeated, 3);
-    assert_eq!(tally.into_counts().total(), 2);
+    assert_eq!(tally.into_sink().total(), 2);
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn a_refused_request_that_logs_its_start_only_counts_once() {
     let tally = tally(&[refused.clone(), refused]);
     assert!(tally.open_watches().is_empty());
     assert_eq!(tally.repeated, 1);
-    assert_eq!(tally.into_counts().total(), 1);
+    assert_eq!(tally.into_sink().total(), 1);
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn the_window_takes_requests_as_a_whole_by_the_time_they_were_received() {
     ];
     let tally = tally_with(filter, &lines);
     assert_eq!(tally.window(), Window { from: second(2), to: second(5) });
-    assert_eq!(tally.into_counts().total(), 1);
+    assert_eq!(tally.into_sink().total(), 1);
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn users_are_told_apart_by_their_full_name() {
     let filter = Filter { user: Some("o".into()), ..Filter::default() };
     let tally = tally_with(filter, &[event("g", "ResponseComplete", "get", "pods", 1)]);
     assert_eq!(tally.other_users(), ["op"]);
-    assert_eq!(tally.into_counts().total(), 0);
+    assert_eq!(tally.into_sink().total(), 0);
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn non_resource_requests_have_a_row_per_path_class() {
     let line = event("g", "ResponseComplete", "get", "pods", 1)
         .replace("\"objectRef\"", "\"ignored\"")
         .replace("/api/v1/pods", "/openapi/v3?hash=1");
-    let rows = tally(&[line]).into_counts().rows();
+    let rows = tally(&[line]).into_sink().rows();
     assert_eq!((rows[0].kind.resource.as_str(), rows[0].kind.verb.as_str()), ("/openapi", "get"));
 }
 
@@ -183,6 +183,37 @@ proptest! {
             let repeated = lines[pick.index(lines.len())].clone();
             lines.push(repeated);
         }
-        prop_assert_eq!(tally(&lines).into_counts().total(), requests.len() as u64);
+        prop_assert_eq!(tally(&lines).into_sink().total(), requests.len() as u64);
     }
+}
+
+#[test]
+fn answers_that_a_policy_leaves_out_are_missed() {
+    let received: Vec<_> =
+        ["a", "b"].map(|id| event(id, "RequestReceived", "get", "pods", 1)).into_iter().collect();
+    assert_eq!((tally(&received).unanswered(), tally(&received).counted()), (2, 0));
+    let answered =
+        [received[0].clone(), event("a", "ResponseComplete", "get", "pods", 2), received[0].clone()];
+    assert_eq!((tally(&answered).unanswered(), tally(&answered).counted()), (0, 1));
+}
+
+#[test]
+fn agents_and_namespaces_are_told_apart() {
+    let line = |id: &str, agent: &str, namespace: &str| {
+        let event = event(id, "ResponseComplete", "get", "pods", 1);
+        event
+            .replace("\"level\"", &format!("\"userAgent\":\"{agent}\",\"level\""))
+            .replace("\"objectRef\":{", &format!("\"objectRef\":{{\"namespace\":\"{namespace}\","))
+    };
+    let lines = [line("a", "op/1.0", "x"), line("b", "op/1.0", "y"), line("c", "kubectl/1", "x")];
+    let count = |agent: Option<&str>, namespaces: &[&str]| {
+        let namespaces = namespaces.iter().map(|name| (*name).to_owned()).collect();
+        let filter = Filter { user_agent: agent.map(str::to_owned), namespaces, ..Filter::default() };
+        tally_with(filter, &lines).counted()
+    };
+    assert_eq!(count(Some("op/"), &[]), 2);
+    assert_eq!(count(None, &["x"]), 2);
+    assert_eq!(count(None, &["x", "y"]), 3);
+    assert_eq!(count(Some("op/"), &["y"]), 1);
+    assert_eq!(count(Some("p/1.0"), &[]), 0);
 }

@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
+use super::super::count::{Counts, Key};
+use super::super::document::{Filter, OpenWatches, Window};
 use super::bounded::Bounded;
-use super::count::{Counts, Key};
-use super::document::{Filter, OpenWatches, Window};
 use super::event::{Event, Stage};
 
 /// Requests open at the same time that are remembered: above the number of watches of very large clusters.
@@ -25,15 +25,37 @@ const MOST_RECENT: usize = 1 << 16;
 /// Users named when a filter matches nothing.
 const MOST_USERS: usize = 512;
 
+/// What is told of every request, once.
+pub(crate) trait Sink {
+    fn count(&mut self, event: &Event<'_>);
+}
+
+impl Sink for Counts {
+    fn count(&mut self, event: &Event<'_>) {
+        self.add(event.key(), 1);
+    }
+}
+
+/// What a line was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Seen {
+    Event(Timestamp),
+    Malformed,
+    Blank,
+}
+
 #[derive(Debug)]
-pub(crate) struct Tally {
+pub(crate) struct Tally<S> {
     filter: Filter,
-    counts: Counts,
+    sink: S,
+    counted: u64,
     open: Bounded<Key>,
     /// Answered lately; true where the answer was a start, whose completion is no repetition.
     recent: Bounded<bool>,
     /// Completed, but begun before the log: another log holds their start.
     headless: Bounded<Key>,
+    /// Received and not answered so far.
+    waiting: Bounded<()>,
     first: Option<Timestamp>,
     last: Option<Timestamp>,
     users: BTreeMap<String, u64>,
@@ -42,14 +64,16 @@ pub(crate) struct Tally {
     pub(crate) repeated: u64,
 }
 
-impl Tally {
-    pub(crate) fn new(filter: Filter) -> Tally {
+impl<S: Sink> Tally<S> {
+    pub(crate) fn new(filter: Filter, sink: S) -> Tally<S> {
         Tally {
             filter,
-            counts: Counts::default(),
+            sink,
+            counted: 0,
             open: Bounded::new(MOST_OPEN),
             recent: Bounded::new(MOST_RECENT),
             headless: Bounded::new(MOST_OPEN),
+            waiting: Bounded::new(MOST_OPEN),
             first: None,
             last: None,
             users: BTreeMap::new(),
@@ -59,14 +83,16 @@ impl Tally {
         }
     }
 
-    pub(crate) fn line(&mut self, line: &[u8]) {
+    pub(crate) fn line(&mut self, line: &[u8]) -> Seen {
         if line.iter().all(u8::is_ascii_whitespace) {
-            return;
+            return Seen::Blank;
         }
-        match Event::parse(line) {
-            Some(event) => self.event(&event),
-            None => self.malformed += 1,
-        }
+        let Some(event) = Event::parse(line) else {
+            self.malformed += 1;
+            return Seen::Malformed;
+        };
+        self.event(&event);
+        Seen::Event(event.stage_timestamp)
     }
 
     fn event(&mut self, event: &Event<'_>) {
@@ -80,13 +106,31 @@ impl Tally {
             self.note_user(event.user());
             return;
         }
-        if self.filter.api_group.as_deref().is_some_and(|group| group != event.group()) {
+        if !self.is_wanted(event) {
             return;
         }
         match event.stage {
-            Stage::RequestReceived => {}
+            Stage::RequestReceived => self.received(event),
             Stage::ResponseStarted => self.started(event),
             Stage::ResponseComplete | Stage::Panic => self.completed(event),
+        }
+    }
+
+    fn is_wanted(&self, event: &Event<'_>) -> bool {
+        let Filter { user_agent, namespaces, api_group, .. } = &self.filter;
+        user_agent.as_deref().is_none_or(|agent| event.user_agent.starts_with(agent))
+            && (namespaces.is_empty() || namespaces.iter().any(|namespace| namespace == event.namespace()))
+            && api_group.as_deref().is_none_or(|group| group == event.group())
+    }
+
+    fn count(&mut self, event: &Event<'_>) {
+        self.counted += 1;
+        self.sink.count(event);
+    }
+
+    fn received(&mut self, event: &Event<'_>) {
+        if let Some(id) = event.id().filter(|id| !self.recent.contains(*id) && !self.open.contains(*id)) {
+            self.waiting.insert(id, ());
         }
     }
 
@@ -110,11 +154,12 @@ impl Tally {
             // Without an id its completion cannot be told from another request's, and that one counts.
             return;
         };
+        self.waiting.remove(id);
         if self.open.contains(id) || self.recent.contains(id) {
             self.repeated += 1;
             return;
         }
-        self.counts.add(key.clone(), 1);
+        self.count(event);
         // A refused request is over: some (failed authentication) log nothing but this stage.
         if self.headless.remove(id).is_some() || key.code >= 400 {
             self.recent.insert(id, true);
@@ -125,17 +170,16 @@ impl Tally {
 
     fn completed(&mut self, event: &Event<'_>) {
         let Some(id) = event.id() else {
-            self.counts.add(event.key(), 1);
+            self.count(event);
             return;
         };
+        self.waiting.remove(id);
         if self.open.remove(id).is_some() {
             self.recent.insert(id, false);
             return;
         }
-        if self.recent.contains(id) {
-            let was_a_start = self.recent.remove(id).unwrap_or_default();
-            self.recent.insert(id, false);
-            self.repeated += u64::from(!was_a_start);
+        if let Some(was_a_start) = self.recent.get_mut(id) {
+            self.repeated += u64::from(!std::mem::take(was_a_start));
             return;
         }
         if event.is_long_running() && self.first.is_some_and(|first| event.request_received_timestamp < first)
@@ -143,7 +187,7 @@ impl Tally {
             self.headless.insert(id, event.key());
             return;
         }
-        self.counts.add(event.key(), 1);
+        self.count(event);
         self.recent.insert(id, false);
     }
 
@@ -191,13 +235,21 @@ impl Tally {
         open.into_iter().map(watches).collect()
     }
 
-    /// Whether nothing matched.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.counts.total() == 0
+    pub(crate) fn counted(&self) -> u64 {
+        self.counted
     }
 
-    pub(crate) fn into_counts(self) -> Counts {
-        self.counts
+    /// Requests of which the log holds no answer: they were under way, or the policy leaves the answers out.
+    pub(crate) fn unanswered(&self) -> usize {
+        self.waiting.len()
+    }
+
+    pub(crate) fn filter(&self) -> &Filter {
+        &self.filter
+    }
+
+    pub(crate) fn into_sink(self) -> S {
+        self.sink
     }
 }
 

@@ -1,0 +1,108 @@
+//! Audit logs as they lie about: rotated, copied, in folders, with everybody's requests in them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::{EXCERPT, gzip, snapshot, written};
+use crate::run::path;
+
+/// Counts once more, in another way: all of the log in memory, requests by their id.
+fn counted_independently(log: &str, user: &str) -> BTreeMap<(String, String, u64), u64> {
+    let mut requests = BTreeMap::<String, Value>::new();
+    for line in log.lines() {
+        let event: Value = serde_json::from_str(line).unwrap();
+        let is_answer = event["stage"] != "RequestReceived";
+        if is_answer && event["user"]["username"] == user {
+            requests.entry(event["auditID"].as_str().unwrap().to_owned()).or_insert(event);
+        }
+    }
+    let mut rows = BTreeMap::new();
+    for event in requests.values() {
+        let verb = event["verb"].as_str().unwrap().to_owned();
+        let resource = event["objectRef"]["resource"].as_str().unwrap_or_default().to_owned();
+        *rows.entry((verb, resource, event["responseStatus"]["code"].as_u64().unwrap())).or_default() += 1;
+    }
+    rows
+}
+
+fn rows(document: &Value) -> BTreeMap<(String, String, u64), u64> {
+    let mut rows = BTreeMap::new();
+    for row in document["rows"].as_array().unwrap() {
+        let [verb, resource] = ["verb", "resource"].map(|field| row[field].as_str().unwrap().to_owned());
+        *rows.entry((verb, resource, row["code"].as_u64().unwrap())).or_default() +=
+            row["count"].as_u64().unwrap();
+    }
+    rows
+}
+
+#[tokio::test]
+async fn every_row_equals_an_independent_count() {
+    let document = snapshot(&["--audit-log", EXCERPT, "--user", "op-a", "-o", "json"]).await.exits(0).json();
+    let log = std::fs::read_to_string(EXCERPT).unwrap();
+    assert_eq!(rows(&document), counted_independently(&log, "op-a"));
+}
+
+#[tokio::test]
+async fn a_folder_is_all_its_logs_however_they_overlap() {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = std::fs::read(EXCERPT).unwrap();
+    let lines: Vec<&[u8]> = whole.split_inclusive(|byte| *byte == b'\n').collect();
+    let (first, second) = lines.split_at(lines.len() / 2);
+    written(folder.path(), "audit-2026-11-30T17-20-00.000.log.gz", &gzip(&first.concat()));
+    written(folder.path(), "audit.log", &second.concat());
+    written(folder.path(), "README", b"These are logs.\n");
+    written(folder.path(), ".hidden", b"not json\n");
+    let document = snapshot(&["--audit-log", path(folder.path()), "-o", "json"]).await.exits(0).json();
+    assert_eq!((&document["total"], &document["malformedLines"]), (&8.into(), &0.into()));
+    let notes = document["warnings"].to_string();
+    assert!(notes.contains("README\\\" is no audit log and was passed over"), "{notes}");
+    // A copy of it all changes nothing.
+    written(folder.path(), "copy", &whole);
+    let copied = snapshot(&["--audit-log", path(folder.path()), "-o", "json"]).await.exits(0).json();
+    assert_eq!(copied["rows"], document["rows"]);
+    let file = folder.path().join("copy");
+    snapshot(&["--audit-log", path(folder.path()), path(&file)]).await.exits(2);
+    let empty = tempfile::tempdir().unwrap();
+    let ran = snapshot(&["--audit-log", path(empty.path())]).await.exits(1);
+    assert!(ran.stderr.contains("holds no files"), "{}", ran.stderr);
+}
+
+#[tokio::test]
+async fn clients_are_told_apart_in_every_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let account =
+        std::fs::read_to_string(EXCERPT).unwrap().replace("\"op-a\"", "\"system:serviceaccount:x:op\"");
+    let log = written(folder.path(), "audit.log", account.as_bytes());
+    let total = |arguments: &'static [&'static str]| {
+        let log = path(&log).to_owned();
+        async move {
+            let all = [&["--audit-log", &log, "-o", "json"], arguments].concat();
+            snapshot(&all).await.json()["total"].as_u64().unwrap()
+        }
+    };
+    assert_eq!(total(&["--service-account", "x/op"]).await, 7);
+    assert_eq!(total(&["--user-agent", "python-requests/"]).await, 1);
+    assert_eq!(total(&["--user-agent", "kubectl/"]).await, 0);
+    assert_eq!(total(&["-n", "trusted"]).await, 7);
+    assert_eq!(total(&["-n", "trusted", "-n", "other"]).await, 7);
+    assert_eq!(total(&["-n", "other"]).await, 0);
+    snapshot(&["--audit-log", path(&log), "--user", "a", "--service-account", "x/op"]).await.exits(2);
+    snapshot(&["--audit-log", path(&log), "--service-account", "op"]).await.exits(2);
+    snapshot(&["--user-agent", "x"]).await.exits(2);
+}
+
+#[tokio::test]
+async fn a_log_without_answers_is_not_taken_for_a_quiet_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = std::fs::read_to_string(EXCERPT).unwrap();
+    let answered: BTreeSet<&str> = log.lines().filter(|line| line.contains("ResponseComplete")).collect();
+    let received: String = answered
+        .iter()
+        .map(|line| format!("{}\n", line.replace("ResponseComplete", "RequestReceived")))
+        .collect();
+    let file = written(folder.path(), "received.log", received.as_bytes());
+    let document = snapshot(&["--audit-log", path(&file), "-o", "json"]).await.exits(4).json();
+    let notes = document["warnings"].to_string();
+    assert!(notes.contains("have no answer in this log"), "{notes}");
+}
