@@ -256,7 +256,7 @@ complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand revoke-a
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand revoke-ak" -s A -l all-namespaces -d 'All namespaces. Taken in any place, so that the verbs without it can say so; `status` alone offers it'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand revoke-ak" -l insecure-skip-tls-verify -d 'Do not check the API server\'s certificate: anybody can then read and change what is sent'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand revoke-ak" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff" -s o -l output -d 'Format of the result' -r -f -a "table\t''
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -s o -l output -d 'Format of the result' -r -f -a "table\t''
 wide\t''
 json\t''
 yaml\t''
@@ -266,29 +266,31 @@ csv\t''
 junit\t''
 prometheus\t''
 jsonpath=\t''"
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff" -l color -d 'Colour: words carry the meaning without it; NO_COLOR and TERM=dumb are respected' -r -f -a "auto\t'Colour on a terminal, unless NO_COLOR is set or TERM is "dumb"'
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -l color -d 'Colour: words carry the meaning without it; NO_COLOR and TERM=dumb are respected' -r -f -a "auto\t'Colour on a terminal, unless NO_COLOR is set or TERM is "dumb"'
 always\t''
 never\t''"
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff" -s n -l namespace -d 'Namespace; without it that of the context, else "default". Status takes several: a,b' -r
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff" -l context -d 'Context of the kubeconfig' -r
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff" -l cluster -d 'Cluster of the kubeconfig' -r
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff" -l user -d 'User of the kubeconfig; with --audit-log the client whose requests are counted' -r
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff" -l kubeconfig -d 'Kubeconfig file; without it KUBECONFIG, else ~/.kube/config' -r -F
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff" -l as -d 'Act as this user' -r
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff" -l as-group -d 'Act as a member of this group; may be repeated' -r
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff" -l as-uid -d 'Act with this uid' -r
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff" -l request-timeout -d 'The longest one request may take, such as 30s; 0 for no limit' -r
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff" -s s -l server -d 'Address of the API server' -r
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff" -l token -d 'Bearer token' -r
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff" -l certificate-authority -d 'File with the CA of the API server' -r
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff" -l client-certificate -d 'File with a client certificate' -r
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff" -l client-key -d 'File with the key of the client certificate' -r
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff" -l tls-server-name -d 'Name expected in the API server\'s certificate' -r
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff" -s A -l all-namespaces -d 'All namespaces. Taken in any place, so that the verbs without it can say so; `status` alone offers it'
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff" -l insecure-skip-tls-verify -d 'Do not check the API server\'s certificate: anybody can then read and change what is sent'
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff" -f -a "snapshot" -d 'Count requests now (metrics) or in audit logs'
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff" -f -a "diff" -d 'Compare two snapshots'
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -s n -l namespace -d 'Namespace; without it that of the context, else "default". Status takes several: a,b' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -l context -d 'Context of the kubeconfig' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -l cluster -d 'Cluster of the kubeconfig' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -l user -d 'User of the kubeconfig; with --audit-log the client whose requests are counted' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -l kubeconfig -d 'Kubeconfig file; without it KUBECONFIG, else ~/.kube/config' -r -F
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -l as -d 'Act as this user' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -l as-group -d 'Act as a member of this group; may be repeated' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -l as-uid -d 'Act with this uid' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -l request-timeout -d 'The longest one request may take, such as 30s; 0 for no limit' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -s s -l server -d 'Address of the API server' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -l token -d 'Bearer token' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -l certificate-authority -d 'File with the CA of the API server' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -l client-certificate -d 'File with a client certificate' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -l client-key -d 'File with the key of the client certificate' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -l tls-server-name -d 'Name expected in the API server\'s certificate' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -s A -l all-namespaces -d 'All namespaces. Taken in any place, so that the verbs without it can say so; `status` alone offers it'
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -l insecure-skip-tls-verify -d 'Do not check the API server\'s certificate: anybody can then read and change what is sent'
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -f -a "snapshot" -d 'Count requests now (metrics) or in audit logs'
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -f -a "diff" -d 'Compare two snapshots'
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -f -a "run" -d 'Count requests while a command runs, and end with its exit code'
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -f -a "top" -d 'Show who sends most requests, by client, verb and resource'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from snapshot" -l audit-log -d 'Count the events of these audit logs: files, folders with rotated files, "-" for stdin; gzip is recognised. With it, --user names the client whose requests are counted, and -n the namespaces of the objects' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from snapshot" -l service-account -d 'Only requests of this ServiceAccount' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from snapshot" -l user-agent -d 'Only requests whose user agent begins with this, such as trusted-operator/' -r
@@ -330,6 +332,7 @@ complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-ap
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from snapshot" -l client-certificate -d 'File with a client certificate' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from snapshot" -l client-key -d 'File with the key of the client certificate' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from snapshot" -l tls-server-name -d 'Name expected in the API server\'s certificate' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from snapshot" -l as-claimed -d 'Beside it the sum that is often published: requests for our own API group, of all clients'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from snapshot" -l strict -d 'End with 4 also when the numbers may be off: short windows, lost lines, clocks that jump'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from snapshot" -s A -l all-namespaces -d 'All namespaces. Taken in any place, so that the verbs without it can say so; `status` alone offers it'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from snapshot" -l insecure-skip-tls-verify -d 'Do not check the API server\'s certificate: anybody can then read and change what is sent'
@@ -373,6 +376,95 @@ complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-ap
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from diff" -s A -l all-namespaces -d 'All namespaces. Taken in any place, so that the verbs without it can say so; `status` alone offers it'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from diff" -l insecure-skip-tls-verify -d 'Do not check the API server\'s certificate: anybody can then read and change what is sent'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from diff" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from run" -l audit-log -d 'Count the events of these audit logs: files, folders with rotated files, "-" for stdin; gzip is recognised. With it, --user names the client whose requests are counted, and -n the namespaces of the objects' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from run" -l service-account -d 'Only requests of this ServiceAccount' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from run" -l user-agent -d 'Only requests whose user agent begins with this, such as trusted-operator/' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from run" -l api-group -d 'Only requests for this API group, such as trusted-execution-clusters.io' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from run" -l since -d 'Only requests received at or after this: an instant such as 2026-11-30T17:15:00Z, or 10m for ten minutes ago' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from run" -l until -d 'Only requests received before this' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from run" -l out -d 'Write the document to this file as JSON, for `diff`' -r -F
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from run" -l max -d 'At most N such requests: `list=0`, `get/secrets=3`, `patch/machines/status=10`, `*/secrets=0`; may be repeated' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from run" -l max-total -d 'At most N requests in all' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from run" -l budget -d 'The limits of this YAML file as well: `maxTotal`, `maxIncrease`, and under `max` a number for each VERB[/RESOURCE]' -r -F
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from run" -l write-budget -d 'Propose such a file from what was counted, with a tenth to spare and nothing where there is nothing' -r -F
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from run" -l junit -d 'Write a JUnit report to this file as well, one test for each limit' -r -F
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from run" -l step-summary -d 'Add the tables as Markdown to this file as well; without a name to that of GITHUB_STEP_SUMMARY' -r -F
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from run" -s o -l output -d 'Format of the result' -r -f -a "table\t''
+wide\t''
+json\t''
+yaml\t''
+name\t''
+markdown\t''
+csv\t''
+junit\t''
+prometheus\t''
+jsonpath=\t''"
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from run" -l color -d 'Colour: words carry the meaning without it; NO_COLOR and TERM=dumb are respected' -r -f -a "auto\t'Colour on a terminal, unless NO_COLOR is set or TERM is "dumb"'
+always\t''
+never\t''"
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from run" -s n -l namespace -d 'Namespace; without it that of the context, else "default". Status takes several: a,b' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from run" -l context -d 'Context of the kubeconfig' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from run" -l cluster -d 'Cluster of the kubeconfig' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from run" -l user -d 'User of the kubeconfig; with --audit-log the client whose requests are counted' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from run" -l kubeconfig -d 'Kubeconfig file; without it KUBECONFIG, else ~/.kube/config' -r -F
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from run" -l as -d 'Act as this user' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from run" -l as-group -d 'Act as a member of this group; may be repeated' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from run" -l as-uid -d 'Act with this uid' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from run" -l request-timeout -d 'The longest one request may take, such as 30s; 0 for no limit' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from run" -s s -l server -d 'Address of the API server' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from run" -l token -d 'Bearer token' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from run" -l certificate-authority -d 'File with the CA of the API server' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from run" -l client-certificate -d 'File with a client certificate' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from run" -l client-key -d 'File with the key of the client certificate' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from run" -l tls-server-name -d 'Name expected in the API server\'s certificate' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from run" -l strict -d 'End with 4 also when the numbers may be off: short windows, lost lines, clocks that jump'
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from run" -s A -l all-namespaces -d 'All namespaces. Taken in any place, so that the verbs without it can say so; `status` alone offers it'
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from run" -l insecure-skip-tls-verify -d 'Do not check the API server\'s certificate: anybody can then read and change what is sent'
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from run" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from top" -l audit-log -d 'Count the events of these audit logs: files, folders with rotated files, "-" for stdin; gzip is recognised. With it, --user names the client whose requests are counted, and -n the namespaces of the objects' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from top" -l service-account -d 'Only requests of this ServiceAccount' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from top" -l user-agent -d 'Only requests whose user agent begins with this, such as trusted-operator/' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from top" -l api-group -d 'Only requests for this API group, such as trusted-execution-clusters.io' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from top" -l since -d 'Only requests received at or after this: an instant such as 2026-11-30T17:15:00Z, or 10m for ten minutes ago' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from top" -l until -d 'Only requests received before this' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from top" -l by -d 'What requests are told apart by' -r -f -a "user\t''
+agent\t''
+namespace\t''
+verb\t''
+resource\t''
+code\t''"
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from top" -l limit -d 'Rows to show' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from top" -s o -l output -d 'Format of the result' -r -f -a "table\t''
+wide\t''
+json\t''
+yaml\t''
+name\t''
+markdown\t''
+csv\t''
+junit\t''
+prometheus\t''
+jsonpath=\t''"
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from top" -l color -d 'Colour: words carry the meaning without it; NO_COLOR and TERM=dumb are respected' -r -f -a "auto\t'Colour on a terminal, unless NO_COLOR is set or TERM is "dumb"'
+always\t''
+never\t''"
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from top" -s n -l namespace -d 'Namespace; without it that of the context, else "default". Status takes several: a,b' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from top" -l context -d 'Context of the kubeconfig' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from top" -l cluster -d 'Cluster of the kubeconfig' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from top" -l user -d 'User of the kubeconfig; with --audit-log the client whose requests are counted' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from top" -l kubeconfig -d 'Kubeconfig file; without it KUBECONFIG, else ~/.kube/config' -r -F
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from top" -l as -d 'Act as this user' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from top" -l as-group -d 'Act as a member of this group; may be repeated' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from top" -l as-uid -d 'Act with this uid' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from top" -l request-timeout -d 'The longest one request may take, such as 30s; 0 for no limit' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from top" -s s -l server -d 'Address of the API server' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from top" -l token -d 'Bearer token' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from top" -l certificate-authority -d 'File with the CA of the API server' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from top" -l client-certificate -d 'File with a client certificate' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from top" -l client-key -d 'File with the key of the client certificate' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from top" -l tls-server-name -d 'Name expected in the API server\'s certificate' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from top" -s A -l all-namespaces -d 'All namespaces. Taken in any place, so that the verbs without it can say so; `status` alone offers it'
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from top" -l insecure-skip-tls-verify -d 'Do not check the API server\'s certificate: anybody can then read and change what is sent'
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from top" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand report" -l out -d 'File to write, which must not exist yet; - for stdout' -r -F
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand report" -l tail -d 'Lines of each log, the last ones' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand report" -s o -l output -d 'Format of the result' -r -f -a "table\t''

@@ -21,6 +21,8 @@ pub(crate) enum Exit {
     Deadline,
     /// Ctrl-C: 128 + SIGINT.
     Interrupt,
+    /// As a command ended that was run.
+    OfCommand(u8),
 }
 
 impl Exit {
@@ -33,6 +35,7 @@ impl Exit {
             Exit::Incomplete => 4,
             Exit::Deadline => 124,
             Exit::Interrupt => 130,
+            Exit::OfCommand(code) => code,
         }
     }
 }

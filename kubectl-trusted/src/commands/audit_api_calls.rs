@@ -4,6 +4,7 @@
 
 mod budget;
 mod change;
+mod claim;
 mod count;
 mod diff;
 mod document;
@@ -13,7 +14,10 @@ mod log;
 mod metrics;
 mod render;
 mod report;
+mod run;
+mod server;
 mod snapshot;
+mod top;
 mod validity;
 
 use clap::{Args, Subcommand};
@@ -39,6 +43,16 @@ Examples:
   kubectl trusted audit-api-calls diff before.json after.json \\
     --max list=0 --max-increase 0%
 
+  # The same in a pipeline: a budget beside the code, and a report
+  kubectl trusted audit-api-calls diff before.json after.json \\
+    --budget budget.yaml --junit report.xml --step-summary --strict
+
+  # What do these tests cost?
+  kubectl trusted audit-api-calls run --audit-log audit.log -- make e2e
+
+  # Who asks most?
+  kubectl trusted audit-api-calls top --audit-log /var/log/kubernetes/audit
+
   # All clients together, from the counters of a running API server
   kubectl trusted audit-api-calls snapshot --out 1.json; sleep 600
   kubectl trusted audit-api-calls snapshot --out 2.json
@@ -59,11 +73,19 @@ enum What {
     /// Compare two snapshots
     #[command(after_help = EXAMPLES)]
     Diff(Box<diff::DiffArgs>),
+    /// Count requests while a command runs, and end with its exit code
+    #[command(after_help = EXAMPLES)]
+    Run(Box<run::RunArgs>),
+    /// Show who sends most requests, by client, verb and resource
+    #[command(after_help = EXAMPLES)]
+    Top(Box<top::TopArgs>),
 }
 
 pub(crate) async fn run(session: &mut Session, args: AuditApiCallsArgs) -> Result<Exit> {
     match args.what {
         What::Snapshot(args) => snapshot::run(session, *args).await,
         What::Diff(args) => diff::run(session, &args),
+        What::Run(args) => run::run(session, *args).await,
+        What::Top(args) => top::run(session, &args).await,
     }
 }

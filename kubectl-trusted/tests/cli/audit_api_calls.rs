@@ -3,6 +3,7 @@
 mod budgets;
 mod exports;
 mod logs;
+mod runs;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

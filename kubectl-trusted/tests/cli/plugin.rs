@@ -48,7 +48,7 @@ async fn help_names_it_as_kubectl_does_and_touches_no_cluster() {
     );
 }
 
-const VERBS: [&str; 11] = [
+const VERBS: [&str; 13] = [
     "",
     "status",
     "approve-ak",
@@ -57,6 +57,8 @@ const VERBS: [&str; 11] = [
     "audit-api-calls",
     "audit-api-calls snapshot",
     "audit-api-calls diff",
+    "audit-api-calls run",
+    "audit-api-calls top",
     "version",
     "completion",
     "explain-machine",

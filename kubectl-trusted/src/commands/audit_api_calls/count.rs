@@ -86,6 +86,31 @@ impl Counts {
         self.0.values().fold(0, |sum, count| sum.saturating_add(*count))
     }
 
+    /// What these counters added since an earlier reading, and how many of them fell. One that fell began anew: what it
+    /// counted since then was added at least.
+    pub(crate) fn added_since(&self, before: &Counts) -> (Counts, usize) {
+        let (mut added, mut fallen) = (Counts::default(), 0);
+        for (key, after) in &self.0 {
+            let earlier = before.0.get(key).copied().unwrap_or_default();
+            fallen += usize::from(*after < earlier);
+            let count = after.checked_sub(earlier).unwrap_or(*after);
+            if count > 0 {
+                added.add(key.clone(), count);
+            }
+        }
+        (added, fallen)
+    }
+
+    /// Takes away what is known not to belong to what was measured.
+    pub(crate) fn subtract(&mut self, key: &Key, count: u64) {
+        if let Some(counted) = self.0.get_mut(key) {
+            *counted = counted.saturating_sub(count);
+            if *counted == 0 {
+                self.0.remove(key);
+            }
+        }
+    }
+
     pub(crate) fn rows(self) -> Vec<Row> {
         self.0.into_iter().map(|(key, count)| Row { kind: key.kind, code: key.code, count }).collect()
     }
@@ -101,6 +126,21 @@ mod tests {
         assert_eq!(path_class("/readyz"), "/readyz");
         assert_eq!(path_class("/wp-login.php"), "/other");
         assert_eq!(path_class(""), "/other");
+    }
+
+    #[test]
+    fn what_was_added_is_never_negative() {
+        let key = |verb: &str| Key { kind: Kind { verb: verb.into(), ..Kind::default() }, code: 200 };
+        let (mut before, mut after) = (Counts::default(), Counts::default());
+        for (verb, counts) in [("get", (5, 9)), ("list", (8, 3)), ("watch", (2, 2)), ("patch", (0, 4))] {
+            before.add(key(verb), counts.0);
+            after.add(key(verb), counts.1);
+        }
+        let (mut added, fallen) = after.added_since(&before);
+        added.subtract(&key("patch"), 1);
+        added.subtract(&key("get"), 9);
+        let rows: Vec<_> = added.rows().into_iter().map(|row| (row.kind.verb, row.count)).collect();
+        assert_eq!((rows, fallen), (vec![("list".to_owned(), 3), ("patch".to_owned(), 3)], 1));
     }
 
     #[test]

@@ -141,6 +141,11 @@ fn compare(before: Named<'_>, after: Named<'_>, limits: &Limits) -> Diff {
         total,
         per_minute: scale.rates(&total),
         failed: change(before.failed, after.failed),
+        claimed: first
+            .claimed
+            .as_ref()
+            .zip(second.claimed.as_ref())
+            .map(|(one, other)| change(one.total, other.total)),
         groups: groups(&rows, &scale),
         before,
         after,

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::change::{Change, Rates, per_minute};
+use super::claim::Claimed;
 use super::count::Counts;
 use super::group::{self, Group};
 
@@ -171,6 +172,9 @@ pub(crate) struct Snapshot {
     /// Lines of the log that are no audit events.
     #[serde(default)]
     pub(crate) malformed_lines: u64,
+    /// The sum as it is often published, where it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) claimed: Option<Claimed>,
     #[serde(flatten)]
     pub(crate) notes: Notes,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -194,9 +198,18 @@ impl Snapshot {
             rows,
             open_watches: Vec::new(),
             malformed_lines: 0,
+            claimed: None,
             notes: Notes::default(),
             budget: None,
         }
+    }
+
+    /// With rates of its window, for one whose window is known better than from its events.
+    pub(crate) fn with_rates(mut self) -> Snapshot {
+        let minutes = self.window.minutes();
+        self.per_minute = per_minute(self.total, minutes);
+        self.groups = group::counts(&self.rows, minutes);
+        self
     }
 
     /// Whether the counts are those since the API server's start, so that only the difference of two means anything.
@@ -263,6 +276,9 @@ pub(crate) struct Diff {
     pub(crate) total: Change,
     pub(crate) per_minute: Rates,
     pub(crate) failed: Change,
+    /// The sum as it is often published, where both sides have it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) claimed: Option<Change>,
     pub(crate) groups: Vec<GroupChange>,
     pub(crate) rows: Vec<DiffRow>,
     #[serde(flatten)]

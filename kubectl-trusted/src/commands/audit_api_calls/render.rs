@@ -35,7 +35,7 @@ pub(crate) fn describe(source: Source, is_cumulative: bool, filter: &Filter) -> 
     words
 }
 
-fn interval(window: &Window) -> String {
+pub(crate) fn interval(window: &Window) -> String {
     match (window.from, window.to, window.length()) {
         (Some(from), Some(to), Some(length)) => {
             format!("{} to {} ({})", instant(from), instant(to), time::duration(length))
@@ -54,7 +54,7 @@ fn rate(per_minute: Option<f64>) -> String {
 }
 
 /// A rate in a table.
-fn each_minute(rate: Option<f64>) -> Span {
+pub(crate) fn each_minute(rate: Option<f64>) -> Span {
     rate.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.1}")).into()
 }
 
@@ -83,7 +83,7 @@ fn show_budget(text: &mut Text, budget: &Budget) {
     }
 }
 
-fn notes(text: &mut Text, notes: &Notes) {
+pub(crate) fn notes(text: &mut Text, notes: &Notes) {
     if notes.warnings.is_empty() {
         return;
     }

@@ -6,23 +6,19 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use futures::AsyncBufReadExt;
-use futures::TryStreamExt;
-use jiff::Timestamp;
 
 use super::budget::{BudgetArgs, Limits};
+use super::claim;
 use super::count::Counts;
-use super::document::{Filter, Instance, Notes, Snapshot, Source, Window};
+use super::document::{Filter, Snapshot, Source};
 use super::group::Group;
 use super::log::{self, LogArgs, Tally};
-use super::metrics::Scrape;
 use super::report::{self, ReportArgs};
+use super::server::Server;
 use super::validity;
-use crate::connect::Connection;
-use crate::error::{Attempt, Class, Error, Result};
+use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::output::machine;
-use crate::output::progress::Progress;
 use crate::session::Session;
 
 #[derive(Debug, Args)]
@@ -34,6 +30,10 @@ pub(crate) struct SnapshotArgs {
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 
+    /// Beside it the sum that is often published: requests for our own API group, of all clients
+    #[arg(long)]
+    as_claimed: bool,
+
     #[command(flatten)]
     budget: BudgetArgs,
 
@@ -41,28 +41,39 @@ pub(crate) struct SnapshotArgs {
     report: ReportArgs,
 }
 
-const NO_CLIENTS: &str = "the API server's metrics count all clients together: they do not show who sent a request; \
-     an audit log (--audit-log, --user) does";
-const WATCH_AT_END: &str =
-    "the metrics count a watch when it ends; those still open are listed beside the total";
-
 pub(crate) async fn run(session: &mut Session, args: SnapshotArgs) -> Result<Exit> {
     let limits = args.budget.limits()?;
     let mut snapshot = if args.log.audit_log.is_empty() {
-        from_metrics(session, args.log.api_group.clone()).await?
+        let server = Server::of(session, args.log.api_group.clone()).await?;
+        server.reading(session).await?.since_start()
     } else {
-        from_audit_logs(session, &args.log).await?
+        let filter = args.log.filter(&session.connection)?;
+        from_audit_logs(session, &args.log, filter).await?
     };
+    if args.as_claimed {
+        snapshot.claimed = Some(claim::of(session, &args.log, &snapshot).await?);
+    }
     judge(&mut snapshot, &limits);
     let proposal = args.budget.write_budget.as_deref();
-    match &args.out {
-        Some(file) => keep(session, &snapshot, file, &args.report, proposal),
-        None => report::finish(session, &snapshot, &args.report, proposal),
+    hand_out(session, &snapshot, args.out.as_deref(), &args.report, proposal)
+}
+
+/// Shows the document, or writes it for `diff`.
+pub(super) fn hand_out(
+    session: &mut Session,
+    snapshot: &Snapshot,
+    out: Option<&Path>,
+    args: &ReportArgs,
+    proposal: Option<&Path>,
+) -> Result<Exit> {
+    match out {
+        Some(file) => keep(session, snapshot, file, args, proposal),
+        None => report::finish(session, snapshot, args, proposal),
     }
 }
 
 /// Compares with the limits, and says what the comparison is worth.
-fn judge(snapshot: &mut Snapshot, limits: &Limits) {
+pub(super) fn judge(snapshot: &mut Snapshot, limits: &Limits) {
     if limits.is_empty() {
         return;
     }
@@ -95,8 +106,7 @@ fn keep(
     Ok(report::exit(snapshot, args))
 }
 
-async fn from_audit_logs(session: &Session, args: &LogArgs) -> Result<Snapshot> {
-    let filter = args.filter(&session.connection)?;
+pub(super) async fn from_audit_logs(session: &Session, args: &LogArgs, filter: Filter) -> Result<Snapshot> {
     let (tallies, mut notes) =
         log::read(session, &args.audit_log, vec![Tally::new(filter.clone(), Counts::default())]).await?;
     let Some(tally) = tallies.into_iter().next() else {
@@ -109,67 +119,4 @@ async fn from_audit_logs(session: &Session, args: &LogArgs) -> Result<Snapshot> 
         notes.extend(validity::of_window(&snapshot.window, false));
     }
     Ok(Snapshot { filter, open_watches, malformed_lines, notes, ..snapshot })
-}
-
-async fn from_metrics(session: &mut Session, api_group: Option<String>) -> Result<Snapshot> {
-    let connection = session.connection.connect().await.map_err(|error| match &session.connection.user {
-        Some(_) if error.class == Class::Kubeconfig => error.next(
-            "without --audit-log, --user is a user of the kubeconfig; the metrics do not tell clients apart",
-        ),
-        _ => error,
-    })?;
-    let _progress = Progress::start(&session.screen, "reading the API server's metrics");
-    let scrape = scrape(&connection, api_group.as_deref()).await?;
-    let mut notes = Notes::default();
-    notes.note(NO_CLIENTS);
-    notes.note(WATCH_AT_END);
-    if scrape.malformed > 0 {
-        notes.doubt(format!("{} series could not be read and are not counted", scrape.malformed));
-    }
-    if scrape.series == 0 {
-        notes.invalidate("the answer holds no apiserver_request_total: nothing was measured");
-    }
-    let window = Window { from: scrape.process_start, to: Some(Timestamp::now()) };
-    let instance = Instance { url: connection.url.clone(), process_start: scrape.process_start };
-    let (open_watches, malformed_lines) = (scrape.open_watches(), scrape.malformed);
-    Ok(Snapshot {
-        filter: Filter { api_group, ..Filter::default() },
-        instance: Some(instance),
-        open_watches,
-        malformed_lines,
-        notes,
-        ..Snapshot::of(Source::ApiserverMetrics, window, scrape.counts)
-    })
-}
-
-async fn scrape(connection: &Connection, api_group: Option<&str>) -> Result<Scrape> {
-    let attempt = Attempt::new("get", "/metrics");
-    let request = http::Request::get("/metrics").body(Vec::new()).map_err(|error| {
-        Error::new(Class::Server, "The request for /metrics cannot be made").why(error.to_string())
-    })?;
-    let answer = connection.client.request_stream(request).await.map_err(|error| {
-        let error = attempt.failed(&error, &connection.url);
-        match error.class {
-            Class::Forbidden => error.next(
-                "ask for the Role of auditors, which allows get on the non-resource URL /metrics \
-                 (as system:monitoring does), or count an audit log with --audit-log",
-            ),
-            _ => error,
-        }
-    })?;
-    let mut lines = answer.lines();
-    let mut scrape = Scrape::of_group(api_group);
-    loop {
-        match lines.try_next().await {
-            Ok(Some(line)) => scrape.line(&line),
-            Ok(None) => return Ok(scrape),
-            Err(error) => {
-                return Err(Error::new(
-                    Class::Unreachable,
-                    "The API server's metrics broke off while being read",
-                )
-                .why(error.to_string()));
-            }
-        }
-    }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::{EXCERPT, gzip, snapshot, written};
-use crate::run::path;
+use crate::run::{bare, path};
 
 /// Counts once more, in another way: all of the log in memory, requests by their id.
 fn counted_independently(log: &str, user: &str) -> BTreeMap<(String, String, u64), u64> {
@@ -105,4 +105,39 @@ async fn a_log_without_answers_is_not_taken_for_a_quiet_one() {
     let document = snapshot(&["--audit-log", path(&file), "-o", "json"]).await.exits(4).json();
     let notes = document["warnings"].to_string();
     assert!(notes.contains("have no answer in this log"), "{notes}");
+}
+
+#[tokio::test]
+async fn the_busiest_clients_come_first() {
+    let top = |arguments: &'static [&'static str]| async move {
+        bare(&[&["audit-api-calls", "top", "--audit-log", EXCERPT], arguments].concat()).await
+    };
+    let screen = top(&["--by", "user,verb", "--limit", "2"]).await.exits(0).stdout;
+    let table = screen.split_once("\n\n").unwrap().1;
+    assert_eq!(
+        table,
+        "USER  VERB    REQUESTS  SHARE  PER MINUTE  FAILED
+op-a  create         2  25.0%         0.3       1
+admin  create         1  12.5%         0.1       0
+... and 5 requests of further rows; --limit shows more
+"
+        .replace("USER  VERB", "USER   VERB")
+        .replace("op-a  create", "op-a   create")
+    );
+    let agents = top(&["--by", "agent", "-o", "json"]).await.exits(0).json();
+    assert_eq!((&agents["kind"], &agents["total"]), (&"ApiCallTop".into(), &8.into()));
+    let counts = agents["rows"].as_array().unwrap().iter().map(|row| row["count"].as_u64().unwrap());
+    assert_eq!(counts.sum::<u64>(), 8);
+    bare(&["audit-api-calls", "top"]).await.exits(2);
+    top(&["--user", "nobody"]).await.exits(4);
+}
+
+#[tokio::test]
+async fn the_published_sum_stands_beside_the_honest_one() {
+    let common = ["--audit-log", EXCERPT, "--user", "op-a", "--as-claimed"];
+    let document = snapshot(&[&common[..], &["-o", "json"]].concat()).await.exits(0).json();
+    assert_eq!((&document["total"], &document["claimed"]["total"]), (&7.into(), &3.into()));
+    let screen = snapshot(&common).await.exits(0).stdout;
+    assert!(screen.contains("3 as claimed (group trusted-execution-clusters.io, all clients)"), "{screen}");
+    assert!(screen.contains("The 7 counted here leave out the requests of everybody but op-a."), "{screen}");
 }

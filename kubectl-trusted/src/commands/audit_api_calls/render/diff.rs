@@ -40,8 +40,14 @@ fn draw(diff: &Diff, whole: bool) -> Text {
     if diff.failed != Change::between(0, 0) {
         table.row(change_row(["failed (4xx, 5xx)".into()], &diff.failed, &Rates::default()));
     }
+    if let Some(claimed) = &diff.claimed {
+        table.row(change_row(["as claimed".into()], claimed, &Rates::default()));
+    }
     text.blank();
     text.table(table);
+    if diff.claimed.is_some() {
+        text.paragraph(0, ["\"As claimed\" is the sum for our own API group of all clients: it leaves out all other groups."]);
+    }
     kinds(&mut text, diff, whole);
     show_budget(&mut text, &diff.budget);
     notes(&mut text, &diff.notes);

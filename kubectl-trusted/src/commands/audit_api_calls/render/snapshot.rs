@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::super::claim::Claimed;
 use super::super::document::{GroupCount, OpenWatches, Row, Snapshot};
 use super::super::{export, group::Group};
 use super::{Names, describe, each_minute, interval, notes, rate, show_budget};
@@ -43,6 +44,9 @@ fn draw(snapshot: &Snapshot, most_rows: usize) -> Text {
         facts.push(("server", instance.url.as_str().into()));
     }
     text.facts(facts);
+    if let Some(claimed) = &snapshot.claimed {
+        show_claim(&mut text, snapshot.total, claimed);
+    }
     groups(&mut text, &snapshot.groups);
     verbs(&mut text, &snapshot.rows);
     busiest(&mut text, &snapshot.rows, most_rows);
@@ -52,6 +56,13 @@ fn draw(snapshot: &Snapshot, most_rows: usize) -> Text {
     }
     notes(&mut text, &snapshot.notes);
     text
+}
+
+fn show_claim(text: &mut Text, total: u64, claimed: &Claimed) {
+    text.blank();
+    let said = format!("{} as claimed (group {}, all clients)", claimed.total, claimed.group);
+    text.paragraph(0, [Span::new(said, Tone::Strong), format!("leaves out {}.", claimed.leaves_out).into()]);
+    text.paragraph(0, [format!("The {total} counted here leave out {}.", claimed.total_leaves_out)]);
 }
 
 fn groups(text: &mut Text, groups: &[GroupCount]) {
