@@ -256,7 +256,7 @@ complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand revoke-a
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand revoke-ak" -s A -l all-namespaces -d 'All namespaces. Taken in any place, so that the verbs without it can say so; `status` alone offers it'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand revoke-ak" -l insecure-skip-tls-verify -d 'Do not check the API server\'s certificate: anybody can then read and change what is sent'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand revoke-ak" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -s o -l output -d 'Format of the result' -r -f -a "table\t''
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top explain" -s o -l output -d 'Format of the result' -r -f -a "table\t''
 wide\t''
 json\t''
 yaml\t''
@@ -266,31 +266,32 @@ csv\t''
 junit\t''
 prometheus\t''
 jsonpath=\t''"
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -l color -d 'Colour: words carry the meaning without it; NO_COLOR and TERM=dumb are respected' -r -f -a "auto\t'Colour on a terminal, unless NO_COLOR is set or TERM is "dumb"'
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top explain" -l color -d 'Colour: words carry the meaning without it; NO_COLOR and TERM=dumb are respected' -r -f -a "auto\t'Colour on a terminal, unless NO_COLOR is set or TERM is "dumb"'
 always\t''
 never\t''"
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -s n -l namespace -d 'Namespace; without it that of the context, else "default". Status takes several: a,b' -r
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -l context -d 'Context of the kubeconfig' -r
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -l cluster -d 'Cluster of the kubeconfig' -r
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -l user -d 'User of the kubeconfig; with --audit-log the client whose requests are counted' -r
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -l kubeconfig -d 'Kubeconfig file; without it KUBECONFIG, else ~/.kube/config' -r -F
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -l as -d 'Act as this user' -r
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -l as-group -d 'Act as a member of this group; may be repeated' -r
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -l as-uid -d 'Act with this uid' -r
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -l request-timeout -d 'The longest one request may take, such as 30s; 0 for no limit' -r
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -s s -l server -d 'Address of the API server' -r
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -l token -d 'Bearer token' -r
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -l certificate-authority -d 'File with the CA of the API server' -r
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -l client-certificate -d 'File with a client certificate' -r
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -l client-key -d 'File with the key of the client certificate' -r
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -l tls-server-name -d 'Name expected in the API server\'s certificate' -r
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -s A -l all-namespaces -d 'All namespaces. Taken in any place, so that the verbs without it can say so; `status` alone offers it'
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -l insecure-skip-tls-verify -d 'Do not check the API server\'s certificate: anybody can then read and change what is sent'
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -s h -l help -d 'Print help (see more with \'--help\')'
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -f -a "snapshot" -d 'Count requests now (metrics) or in audit logs'
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -f -a "diff" -d 'Compare two snapshots'
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -f -a "run" -d 'Count requests while a command runs, and end with its exit code'
-complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top" -f -a "top" -d 'Show who sends most requests, by client, verb and resource'
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top explain" -s n -l namespace -d 'Namespace; without it that of the context, else "default". Status takes several: a,b' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top explain" -l context -d 'Context of the kubeconfig' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top explain" -l cluster -d 'Cluster of the kubeconfig' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top explain" -l user -d 'User of the kubeconfig; with --audit-log the client whose requests are counted' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top explain" -l kubeconfig -d 'Kubeconfig file; without it KUBECONFIG, else ~/.kube/config' -r -F
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top explain" -l as -d 'Act as this user' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top explain" -l as-group -d 'Act as a member of this group; may be repeated' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top explain" -l as-uid -d 'Act with this uid' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top explain" -l request-timeout -d 'The longest one request may take, such as 30s; 0 for no limit' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top explain" -s s -l server -d 'Address of the API server' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top explain" -l token -d 'Bearer token' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top explain" -l certificate-authority -d 'File with the CA of the API server' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top explain" -l client-certificate -d 'File with a client certificate' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top explain" -l client-key -d 'File with the key of the client certificate' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top explain" -l tls-server-name -d 'Name expected in the API server\'s certificate' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top explain" -s A -l all-namespaces -d 'All namespaces. Taken in any place, so that the verbs without it can say so; `status` alone offers it'
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top explain" -l insecure-skip-tls-verify -d 'Do not check the API server\'s certificate: anybody can then read and change what is sent'
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top explain" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top explain" -f -a "snapshot" -d 'Count requests now (metrics) or in audit logs'
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top explain" -f -a "diff" -d 'Compare two snapshots'
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top explain" -f -a "run" -d 'Count requests while a command runs, and end with its exit code'
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top explain" -f -a "top" -d 'Show who sends most requests, by client, verb and resource'
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and not __fish_seen_subcommand_from snapshot diff run top explain" -f -a "explain" -d 'Name habits of clients that cost requests, and how to do with fewer'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from snapshot" -l audit-log -d 'Count the events of these audit logs: files, folders with rotated files, "-" for stdin; gzip is recognised. With it, --user names the client whose requests are counted, and -n the namespaces of the objects' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from snapshot" -l service-account -d 'Only requests of this ServiceAccount' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from snapshot" -l user-agent -d 'Only requests whose user agent begins with this, such as trusted-operator/' -r
@@ -465,6 +466,43 @@ complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-ap
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from top" -s A -l all-namespaces -d 'All namespaces. Taken in any place, so that the verbs without it can say so; `status` alone offers it'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from top" -l insecure-skip-tls-verify -d 'Do not check the API server\'s certificate: anybody can then read and change what is sent'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from top" -s h -l help -d 'Print help (see more with \'--help\')'
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from explain" -l audit-log -d 'Count the events of these audit logs: files, folders with rotated files, "-" for stdin; gzip is recognised. With it, --user names the client whose requests are counted, and -n the namespaces of the objects' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from explain" -l service-account -d 'Only requests of this ServiceAccount' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from explain" -l user-agent -d 'Only requests whose user agent begins with this, such as trusted-operator/' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from explain" -l api-group -d 'Only requests for this API group, such as trusted-execution-clusters.io' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from explain" -l since -d 'Only requests received at or after this: an instant such as 2026-11-30T17:15:00Z, or 10m for ten minutes ago' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from explain" -l until -d 'Only requests received before this' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from explain" -s o -l output -d 'Format of the result' -r -f -a "table\t''
+wide\t''
+json\t''
+yaml\t''
+name\t''
+markdown\t''
+csv\t''
+junit\t''
+prometheus\t''
+jsonpath=\t''"
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from explain" -l color -d 'Colour: words carry the meaning without it; NO_COLOR and TERM=dumb are respected' -r -f -a "auto\t'Colour on a terminal, unless NO_COLOR is set or TERM is "dumb"'
+always\t''
+never\t''"
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from explain" -s n -l namespace -d 'Namespace; without it that of the context, else "default". Status takes several: a,b' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from explain" -l context -d 'Context of the kubeconfig' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from explain" -l cluster -d 'Cluster of the kubeconfig' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from explain" -l user -d 'User of the kubeconfig; with --audit-log the client whose requests are counted' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from explain" -l kubeconfig -d 'Kubeconfig file; without it KUBECONFIG, else ~/.kube/config' -r -F
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from explain" -l as -d 'Act as this user' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from explain" -l as-group -d 'Act as a member of this group; may be repeated' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from explain" -l as-uid -d 'Act with this uid' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from explain" -l request-timeout -d 'The longest one request may take, such as 30s; 0 for no limit' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from explain" -s s -l server -d 'Address of the API server' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from explain" -l token -d 'Bearer token' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from explain" -l certificate-authority -d 'File with the CA of the API server' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from explain" -l client-certificate -d 'File with a client certificate' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from explain" -l client-key -d 'File with the key of the client certificate' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from explain" -l tls-server-name -d 'Name expected in the API server\'s certificate' -r
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from explain" -s A -l all-namespaces -d 'All namespaces. Taken in any place, so that the verbs without it can say so; `status` alone offers it'
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from explain" -l insecure-skip-tls-verify -d 'Do not check the API server\'s certificate: anybody can then read and change what is sent'
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand audit-api-calls; and __fish_seen_subcommand_from explain" -s h -l help -d 'Print help (see more with \'--help\')'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand report" -l out -d 'File to write, which must not exist yet; - for stdout' -r -F
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand report" -l tail -d 'Lines of each log, the last ones' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand report" -s o -l output -d 'Format of the result' -r -f -a "table\t''

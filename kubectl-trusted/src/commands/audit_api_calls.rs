@@ -8,6 +8,7 @@ mod claim;
 mod count;
 mod diff;
 mod document;
+mod explain;
 mod export;
 mod group;
 mod log;
@@ -53,6 +54,9 @@ Examples:
   # Who asks most?
   kubectl trusted audit-api-calls top --audit-log /var/log/kubernetes/audit
 
+  # Why so many, and how would it be fewer?
+  kubectl trusted audit-api-calls explain --audit-log audit.log --user op
+
   # All clients together, from the counters of a running API server
   kubectl trusted audit-api-calls snapshot --out 1.json; sleep 600
   kubectl trusted audit-api-calls snapshot --out 2.json
@@ -79,6 +83,9 @@ enum What {
     /// Show who sends most requests, by client, verb and resource
     #[command(after_help = EXAMPLES)]
     Top(Box<top::TopArgs>),
+    /// Name habits of clients that cost requests, and how to do with fewer
+    #[command(after_help = EXAMPLES)]
+    Explain(Box<explain::ExplainArgs>),
 }
 
 pub(crate) async fn run(session: &mut Session, args: AuditApiCallsArgs) -> Result<Exit> {
@@ -87,5 +94,6 @@ pub(crate) async fn run(session: &mut Session, args: AuditApiCallsArgs) -> Resul
         What::Diff(args) => diff::run(session, &args),
         What::Run(args) => run::run(session, *args).await,
         What::Top(args) => top::run(session, &args).await,
+        What::Explain(args) => explain::run(session, &args).await,
     }
 }

@@ -48,7 +48,7 @@ async fn help_names_it_as_kubectl_does_and_touches_no_cluster() {
     );
 }
 
-const VERBS: [&str; 13] = [
+const VERBS: [&str; 14] = [
     "",
     "status",
     "approve-ak",
@@ -59,6 +59,7 @@ const VERBS: [&str; 13] = [
     "audit-api-calls diff",
     "audit-api-calls run",
     "audit-api-calls top",
+    "audit-api-calls explain",
     "version",
     "completion",
     "explain-machine",

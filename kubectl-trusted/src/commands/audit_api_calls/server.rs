@@ -124,6 +124,10 @@ async fn scrape(connection: &Connection, api_group: Option<&str>) -> Result<Scra
                 "ask for the Role of auditors, which allows get on the non-resource URL /metrics \
                  (as system:monitoring does), or count an audit log with --audit-log",
             ),
+            Class::NotFound | Class::NotInstalled => {
+                Error::new(Class::NotFound, format!("{} serves no /metrics", connection.url))
+                    .next("check that this is the address of an API server (--context, --server)")
+            }
             _ => error,
         }
     })?;

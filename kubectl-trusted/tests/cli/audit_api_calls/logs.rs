@@ -141,3 +141,24 @@ async fn the_published_sum_stands_beside_the_honest_one() {
     assert!(screen.contains("3 as claimed (group trusted-execution-clusters.io, all clients)"), "{screen}");
     assert!(screen.contains("The 7 counted here leave out the requests of everybody but op-a."), "{screen}");
 }
+
+#[tokio::test]
+async fn habits_are_named_with_their_remedy() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = std::fs::read_to_string(EXCERPT).unwrap();
+    let get = log.lines().find(|line| line.contains("\"verb\":\"get\"")).unwrap();
+    let id = serde_json::from_str::<Value>(get).unwrap()["auditID"].as_str().unwrap().to_owned();
+    let polls: String = (0..30).map(|at| format!("{}\n", get.replace(&id, &format!("poll-{at}")))).collect();
+    let file = written(folder.path(), "polls.log", polls.as_bytes());
+    let screen = bare(&["audit-api-calls", "explain", "--audit-log", path(&file)]).await.exits(0).stdout;
+    assert!(
+        screen.starts_with("30 requests, costly habits: 1, about 29 requests that need not be\n"),
+        "{screen}"
+    );
+    assert!(screen.contains("Polling GETs  op-a\n  30 GETs of 1 secrets"), "{screen}");
+    assert!(screen.contains("Fewer: Keep the kind in a store"), "{screen}");
+    let quiet =
+        bare(&["audit-api-calls", "explain", "--audit-log", EXCERPT, "-o", "json"]).await.exits(0).json();
+    assert_eq!((&quiet["kind"], &quiet["findings"]), (&"ApiCallExplanation".into(), &serde_json::json!([])));
+    assert!(quiet["warnings"].to_string().contains("policy level Metadata"), "{quiet}");
+}

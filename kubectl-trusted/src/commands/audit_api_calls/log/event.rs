@@ -8,6 +8,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use jiff::Timestamp;
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use super::super::count::{Key, path_class};
 use super::super::document::Kind;
@@ -34,6 +35,12 @@ pub(crate) struct Event<'a> {
     object_ref: Option<ObjectRef<'a>>,
     #[serde(default)]
     response_status: Option<ResponseStatus>,
+    /// Bodies are there from the policy levels Request and RequestResponse on; few counts need them, so that they are
+    /// passed over unread.
+    #[serde(borrow, default)]
+    request_object: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    response_object: Option<&'a RawValue>,
     pub(crate) request_received_timestamp: Timestamp,
     pub(crate) stage_timestamp: Timestamp,
 }
@@ -63,6 +70,27 @@ struct ObjectRef<'a> {
     subresource: Cow<'a, str>,
     #[serde(borrow, default)]
     namespace: Cow<'a, str>,
+    #[serde(borrow, default)]
+    name: Cow<'a, str>,
+}
+
+/// As much of an object as tells whether a write changed it.
+#[derive(Default, Deserialize)]
+struct Body<'a> {
+    #[serde(borrow, default)]
+    metadata: Metadata<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Metadata<'a> {
+    #[serde(borrow, default)]
+    resource_version: Option<Cow<'a, str>>,
+}
+
+fn version(body: Option<&RawValue>) -> Option<String> {
+    let body: Body<'_> = serde_json::from_str(body?.get()).ok()?;
+    body.metadata.resource_version.map(Cow::into_owned)
 }
 
 #[derive(Debug, Deserialize)]
@@ -85,6 +113,25 @@ impl<'a> Event<'a> {
     /// Empty for an object of the cluster and for all namespaces.
     pub(crate) fn namespace(&self) -> &str {
         self.object_ref.as_ref().map_or("", |object| &object.namespace)
+    }
+
+    /// Empty for a collection.
+    pub(crate) fn name(&self) -> &str {
+        self.object_ref.as_ref().map_or("", |object| &object.name)
+    }
+
+    pub(crate) fn request_uri(&self) -> &str {
+        &self.request_uri
+    }
+
+    /// The version of the object as the client sent it.
+    pub(crate) fn version_sent(&self) -> Option<String> {
+        version(self.request_object)
+    }
+
+    /// The version of the object after the request; none where the policy logs no bodies.
+    pub(crate) fn version_after(&self) -> Option<String> {
+        version(self.response_object)
     }
 
     pub(crate) fn group(&self) -> &str {
