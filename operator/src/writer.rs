@@ -16,7 +16,7 @@ use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams, Preconditions
 use kube::{Resource, ResourceExt};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use trusted_crds::names::FIELD_MANAGER;
 use trusted_crds::{ApprovedImage, AttestationKey, HasConditions, Machine, TrustedExecutionCluster};
 
@@ -184,8 +184,29 @@ impl Writer {
         self.may_write::<K>("apply the status of", target.name)?;
         let answer = self.api::<K>().patch_status(target.name, &params, &Patch::Apply(&body)).await;
         let written = self.written("apply the status of", target, answer)?;
+        let written = self.remove_left(written, &status).await?;
         self.events.of_conditions(&written, object.conditions(), written.conditions());
         Ok(written)
+    }
+
+    /// Removes fields of a status that were left out and are there all the same: an apply takes back only what nobody else
+    /// has written too. Conditions of others are within a field of ours and stay.
+    async fn remove_left<K: Written>(&self, written: K, applied: &Value) -> Result<K, ReconcileError> {
+        let stored = serde_json::to_value(&written)?;
+        let fields = stored["status"].as_object().into_iter().flatten();
+        let left: Map<String, Value> = fields
+            .filter(|(field, _)| applied.get(field.as_str()).is_none())
+            .map(|(field, _)| (field.clone(), Value::Null))
+            .collect();
+        if left.is_empty() {
+            return Ok(written);
+        }
+        let (verb, target) = ("take something out of the status of", Target::exactly(&written));
+        let body = Body::from(json!({ "status": left })).guarded(target);
+        let params = PatchParams { field_manager: Some(FIELD_MANAGER.into()), ..Default::default() };
+        self.may_write::<K>(verb, target.name)?;
+        let answer = self.api::<K>().patch_status(target.name, &params, &Patch::Merge(&body)).await;
+        Ok(self.written(verb, target, answer)?)
     }
 
     /// Where Events are told that no condition of their own goes with.

@@ -19,6 +19,7 @@ mod machine_traffic;
 mod migration;
 mod owners;
 mod start;
+mod statuses;
 mod stores;
 mod support;
 mod trustee_delivery;
