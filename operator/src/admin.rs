@@ -1,7 +1,6 @@
 //! The operator's own HTTP endpoints: `/livez`, `/readyz` (names what is missing), `/metrics`, and `/diagnostics` (each
 //! store's state and checksum as JSON, without content).
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::http::StatusCode;
@@ -18,14 +17,15 @@ use crate::metrics::Metrics;
 /// Content type of the Prometheus text format that prometheus-client writes.
 const METRICS_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Listens on `address` before it returns, so that an address in use is an error at start; serves until `stop`.
-pub async fn serve(
-    address: SocketAddr,
+/// Serves until `stop`.
+pub fn serve(
+    listener: std::net::TcpListener,
     metrics: Metrics,
     stores: Arc<Running>,
     stop: CancellationToken,
 ) -> std::io::Result<impl Future<Output = std::io::Result<()>> + Send> {
-    let listener = TcpListener::bind(address).await?;
+    listener.set_nonblocking(true)?;
+    let listener = TcpListener::from_std(listener)?;
     tracing::info!(address = %listener.local_addr()?, "serving /livez, /readyz, /metrics, /diagnostics");
     let watched = stores.clone();
     let router = Router::new()

@@ -1,6 +1,6 @@
 //! The command line, one struct per concern.
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -40,7 +40,8 @@ pub struct RunArgs {
     /// Longest time the stores may take to fill before the cause is reported, such as 120s or 2m.
     #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "120s")]
     pub sync_timeout: Duration,
-    /// Serve /livez, /readyz and /metrics on this address, such as 0.0.0.0:8080.
+    /// Serve /livez, /readyz, /metrics and /diagnostics on this address, such as 0.0.0.0:8080. Port 0 takes a free one,
+    /// which the log tells.
     #[arg(long, value_name = "ADDRESS")]
     pub http_addr: Option<SocketAddr>,
     /// How often a watch has to prove that it still shows what happens, one kind after the other; at least 2m, 0s for
@@ -79,9 +80,9 @@ impl RunArgs {
         let namespace = self.client.namespace(&kube);
         let defaults = RunConfig::new(kube, namespace);
         let canary_period = Some(self.canary_period).filter(|period| !period.is_zero());
-        let (sync_timeout, lease_duration, http_addr) =
-            (self.sync_timeout, self.lease_duration, self.http_addr);
-        Ok(RunConfig { sync_timeout, lease_duration, canary_period, http_addr, ..defaults })
+        let http = self.http_addr.map(listen).transpose()?;
+        let (sync_timeout, lease_duration) = (self.sync_timeout, self.lease_duration);
+        Ok(RunConfig { sync_timeout, lease_duration, canary_period, http, ..defaults })
     }
 }
 
@@ -111,6 +112,10 @@ impl ClientArgs {
             .or_else(|| std::fs::read_to_string(POD_NAMESPACE_FILE).ok().and_then(not_empty))
             .unwrap_or_else(|| kube.default_namespace.clone())
     }
+}
+
+fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(address).with_context(|| format!("cannot serve health and metrics on {address}"))
 }
 
 /// A duration with its unit, as in `90s`, `2m` or `1h`.

@@ -1,6 +1,6 @@
 //! `trusted-operator run`: preflight, stores, lease, controllers, and an orderly end.
 
-use std::net::SocketAddr;
+use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ use crate::{admin, caches, preflight};
 pub const USER_AGENT: &str = concat!("trusted-operator/", env!("CARGO_PKG_VERSION"));
 
 /// What `run` needs to know.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct RunConfig {
     /// How to reach the API server, and as whom.
     pub kube: Config,
@@ -33,8 +33,9 @@ pub struct RunConfig {
     pub sync_timeout: Duration,
     /// How often a watch has to prove that it still shows what happens, one kind after the other; `None` for never.
     pub canary_period: Option<Duration>,
-    /// Where to serve health and metrics, if at all.
-    pub http_addr: Option<SocketAddr>,
+    /// Where to serve health and metrics, if at all. It listens already: an address in use is told before all else,
+    /// and whoever asked for any free port knows which it is.
+    pub http: Option<TcpListener>,
     /// How long the lease lives without renewal; whole seconds, at least 3.
     pub lease_duration: Duration,
     /// Images of the workloads to install.
@@ -49,7 +50,7 @@ impl RunConfig {
             namespace: namespace.into(),
             sync_timeout: DEFAULT_SYNC_TIMEOUT,
             canary_period: Some(DEFAULT_CANARY_PERIOD),
-            http_addr: None,
+            http: None,
             lease_duration: lease::DURATION,
             images: Images::from_env(),
         }
@@ -71,8 +72,8 @@ pub enum RunError {
     Client(#[from] cachelib::ClientError),
     #[error("stores: {0}")]
     Stores(#[from] cachelib::BuildError),
-    #[error("cannot serve health and metrics on {address}: {source}")]
-    Admin { address: SocketAddr, source: std::io::Error },
+    #[error("cannot serve health and metrics: {0}")]
+    Admin(#[source] std::io::Error),
     #[error("lease {name}: {0}", name = crate::lease::LEASE)]
     Lease(#[from] kube_lease_manager::LeaseManagerError),
     #[error("the lease was lost; another operator may be working. Ending, to be started anew as a standby")]
@@ -95,7 +96,7 @@ pub async fn run(config: RunConfig, shutdown: impl Future<Output = ()>) -> Resul
     let stop = CancellationToken::new();
     let events = Events::start(clients.request.clone());
     let metrics = Metrics::new(counter, list_stores(&streams), events.dropped());
-    serve_admin(&config, &metrics, &streams, &stop).await?;
+    serve_admin(config.http, &metrics, &streams, &stop).map_err(RunError::Admin)?;
     let tenure = Tenure::default();
     let writer = Writer::new(
         clients.request.clone(),
@@ -162,16 +163,14 @@ async fn wait_for_stores(streams: &Running) {
     }
 }
 
-async fn serve_admin(
-    config: &RunConfig,
+fn serve_admin(
+    http: Option<TcpListener>,
     metrics: &Metrics,
     streams: &Arc<Running>,
     stop: &CancellationToken,
-) -> Result<(), RunError> {
-    let Some(address) = config.http_addr else { return Ok(()) };
-    let server = admin::serve(address, metrics.clone(), streams.clone(), stop.clone())
-        .await
-        .map_err(|source| RunError::Admin { address, source })?;
+) -> std::io::Result<()> {
+    let Some(listener) = http else { return Ok(()) };
+    let server = admin::serve(listener, metrics.clone(), streams.clone(), stop.clone())?;
     tokio::spawn(async move {
         if let Err(error) = server.await {
             tracing::error!(%error, "health and metrics are no longer served");

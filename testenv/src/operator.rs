@@ -5,7 +5,8 @@
 //! Owns: the process; it ends with the value.
 
 use std::{
-    fs,
+    fs::{self, File},
+    io::{BufRead, BufReader, Seek, SeekFrom},
     net::SocketAddr,
     path::{Path, PathBuf},
     process::Command,
@@ -15,6 +16,7 @@ use std::{
 use jiff::Timestamp;
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::{Client, Config};
+use serde::Deserialize;
 
 use crate::{Error, TestNamespace, faults::FaultProxy, poll, process::Process, stores};
 
@@ -96,11 +98,10 @@ impl Launch {
     ///
     /// # Errors
     ///
-    /// When there is no free port, or the program cannot be started.
+    /// When the program cannot be started.
     pub fn start(&self) -> Result<Operator, Error> {
-        let http = stores::free_address().map_err(Error::io("a free port on 127.0.0.1"))?;
         let mut command = Command::new(&self.program);
-        command.args(["run", "--namespace", &self.namespace, "--http-addr", &http.to_string()]);
+        command.args(["run", "--namespace", &self.namespace, "--http-addr", "127.0.0.1:0"]);
         if let Some(lease) = self.lease {
             command.args(["--lease-duration", &format!("{}s", lease.as_secs())]);
         }
@@ -111,15 +112,17 @@ impl Launch {
         command.envs(memory_settings()?);
         let started = Timestamp::now();
         let spawned = Instant::now();
+        let log_from = fs::metadata(&self.log).map_or(0, |log| log.len());
         let process = Process::start("trusted-operator", &command, &self.log)?;
-        Ok(Operator { process, http, admin: self.admin.clone(), started, spawned })
+        Ok(Operator { process, log_from, admin: self.admin.clone(), started, spawned })
     }
 }
 
 /// The operator as a process. Dropped, it is killed.
 pub struct Operator {
     process: Process,
-    http: SocketAddr,
+    /// Where its own lines begin in a log that those before it may have written to, in bytes.
+    log_from: u64,
     admin: Client,
     /// When it was started: its requests are those since then.
     pub started: Timestamp,
@@ -144,15 +147,13 @@ impl Operator {
     ///
     /// When it ends, or is not ready within two minutes.
     pub async fn ready(&mut self) -> Result<Duration, Error> {
-        let client = self.client()?;
-        let process = &mut self.process;
         let answer = poll("trusted-operator to be ready", READY_TIMEOUT, || {
-            let ended = process.ended();
-            let client = client.clone();
+            let ended = self.process.ended();
+            let address = self.address();
             async move {
                 match ended {
                     Some(status) => Ok(Err(format!("ended ({status})"))),
-                    None => get(&client, "/readyz").await.map(Ok),
+                    None => get(address?, "/readyz").await.map(Ok),
                 }
             }
         })
@@ -174,7 +175,8 @@ impl Operator {
     /// When it does not answer.
     pub async fn metrics(&self) -> Result<String, Error> {
         let failed = |last| Error::Timeout { what: "the operator's metrics".to_owned(), last };
-        get(&self.client()?, "/metrics").await.map_err(failed)
+        let answer = async { get(self.address()?, "/metrics").await };
+        answer.await.map_err(failed)
     }
 
     /// Lets it stand still (SIGSTOP), as a process on a machine that is suspended.
@@ -245,7 +247,8 @@ impl Operator {
     ///
     /// When its stores do not, or it had to be killed.
     pub async fn stop(self) -> Result<(), Error> {
-        stores::equal_server(self.http, &self.admin, EQUAL_TIMEOUT).await?;
+        let told = poll("trusted-operator to tell its address", READY_TIMEOUT, async || self.address());
+        stores::equal_server(told.await?, &self.admin, EQUAL_TIMEOUT).await?;
         let process = self.process;
         let stopped = tokio::task::spawn_blocking(move || process.stop(STOP_TIMEOUT)).await;
         match stopped {
@@ -257,14 +260,27 @@ impl Operator {
         }
     }
 
-    fn client(&self) -> Result<Client, Error> {
-        let url = format!("http://{}", self.http);
-        let url = url.parse().map_err(|error| Error::Start(format!("{url}: {error}")))?;
-        Client::try_from(Config::new(url)).map_err(Error::kube("a client for the operator"))
+    /// Where it serves. It takes a free port by itself, since one chosen for it could be taken before it starts; which
+    /// it is, its log tells.
+    fn address(&self) -> Result<SocketAddr, String> {
+        let text = |error: std::io::Error| format!("{}: {error}", self.process.log().display());
+        let mut log = File::open(self.process.log()).map_err(text)?;
+        log.seek(SeekFrom::Start(self.log_from)).map_err(text)?;
+        let lines = BufReader::new(log).lines().map_while(Result::ok);
+        let told = lines.filter_map(|line| serde_json::from_str::<Served>(&line).ok()).next();
+        told.map(|served| served.address).ok_or_else(|| "its log tells no address yet".to_owned())
     }
 }
 
-async fn get(client: &Client, path: &str) -> Result<String, String> {
+/// The line of its log that tells where it serves.
+#[derive(Deserialize)]
+struct Served {
+    address: SocketAddr,
+}
+
+async fn get(operator: SocketAddr, path: &str) -> Result<String, String> {
+    let url = format!("http://{operator}").parse().map_err(|error| format!("{operator}: {error}"))?;
+    let client = Client::try_from(Config::new(url)).map_err(|error| error.to_string())?;
     let request = http::Request::get(path).body(Vec::new()).map_err(|error| error.to_string())?;
     client.request_text(request).await.map_err(|error| error.to_string())
 }

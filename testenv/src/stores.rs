@@ -3,10 +3,7 @@
 //! Owns the comparison of the checksums in its `/diagnostics` with those of live lists. Must not: know which kinds
 //! it watches, or trust anything but the API server.
 
-use std::{
-    net::{Ipv4Addr, SocketAddr, TcpListener},
-    time::Duration,
-};
+use std::{net::SocketAddr, time::Duration};
 
 use cachelib::{Identity, Key, checksum};
 use kube::{
@@ -47,15 +44,6 @@ pub async fn equal_server(operator: SocketAddr, admin: &Client, limit: Duration)
         Ok::<_, String>(stores.len())
     })
     .await
-}
-
-/// An address on loopback that was free a moment ago.
-///
-/// # Errors
-///
-/// When there is none.
-pub fn free_address() -> std::io::Result<SocketAddr> {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()
 }
 
 async fn diagnostics(operator: SocketAddr) -> Result<Vec<Store>, String> {

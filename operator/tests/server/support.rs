@@ -1,7 +1,7 @@
 //! A namespace with a running operator, and what tests ask of it.
 
 use std::fmt::Debug;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::time::Duration;
 
 use k8s_openapi::api::apps::v1::Deployment;
@@ -47,8 +47,9 @@ impl RunningOperator {
     }
 
     pub fn with(config: RunConfig) -> Self {
-        let http = stores::free_address().unwrap();
-        let config = RunConfig { http_addr: Some(http), ..config };
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let http = listener.local_addr().unwrap();
+        let config = RunConfig { http: Some(listener), ..config };
         // RUST_LOG shows what the operators of a failing test say.
         let filter = tracing_subscriber::EnvFilter::from_default_env();
         let _ = tracing_subscriber::fmt().with_env_filter(filter).with_test_writer().try_init();
