@@ -42,6 +42,7 @@ pub(crate) struct Core<T> {
 pub(crate) struct Counts {
     pub(crate) lists: AtomicU64,
     pub(crate) errors: AtomicU64,
+    reads: AtomicU64,
     version: AtomicU64,
     last_event: AtomicI64,
 }
@@ -59,6 +60,10 @@ impl Counts {
     /// The highest version seen; versions begin at 1.
     pub(crate) fn version(&self) -> Option<u64> {
         Some(self.version.load(Ordering::Acquire)).filter(|version| *version > 0)
+    }
+
+    fn saw_read(&self) {
+        self.reads.fetch_add(1, Ordering::Relaxed);
     }
 
     fn last_event(&self) -> Option<Timestamp> {
@@ -121,6 +126,7 @@ impl<T> Core<T> {
             subscribers: self.subscribers.len(),
             lists: self.counts.lists.load(Ordering::Relaxed),
             errors: self.counts.errors.load(Ordering::Relaxed),
+            reads: self.counts.reads.load(Ordering::Relaxed),
             version: self.counts.version(),
             last_event: self.counts.last_event(),
         }
@@ -156,6 +162,7 @@ impl<T: Send + Sync + 'static> Cache<T> {
 
     /// The object of that key.
     pub fn get(&self, key: &Key) -> Option<Arc<T>> {
+        self.core.counts.saw_read();
         self.core.store.get(key)
     }
 
@@ -171,6 +178,7 @@ impl<T: Send + Sync + 'static> Cache<T> {
 
     /// All objects, sorted by key.
     pub fn list(&self) -> Vec<Arc<T>> {
+        self.core.counts.saw_read();
         self.core.store.list()
     }
 
@@ -232,7 +240,7 @@ impl<T: Send + Sync + 'static> Cache<T> {
         let subscriber = Arc::new(Mapped { queue: Arc::clone(&queue), map });
         // Entered before the store is read: a change in between is announced twice rather than never.
         let id = self.core.subscribers.add(Arc::clone(&subscriber) as Arc<dyn Announce<T>>);
-        for object in self.list() {
+        for object in self.core.store.list() {
             subscriber.announce(None, Some(&object));
         }
         let core = Arc::downgrade(&self.core);
@@ -288,6 +296,7 @@ impl<T> Clone for Index<T> {
 impl<T> Index<T> {
     /// The objects that have this value, sorted by key. Takes the same time however many others there are.
     pub fn get(&self, value: &str) -> Vec<Arc<T>> {
+        self.core.counts.saw_read();
         self.core.store.by_index(self.position, value)
     }
 }

@@ -111,6 +111,8 @@ pub struct KindStatus {
     pub lists: u64,
     /// Failed tries since the start.
     pub errors: u64,
+    /// Reads answered from memory since the start: one object, those of an index value, or all.
+    pub reads: u64,
     /// Highest resource version seen, where versions are numbers.
     pub version: Option<u64>,
     /// When the last event or complete list was taken in.

@@ -209,9 +209,10 @@ const GAUGES: [Figure<i64>; 6] = [
     }),
 ];
 
-const COUNTERS: [Figure<u64>; 2] = [
+const COUNTERS: [Figure<u64>; 3] = [
     ("store_lists", "Complete lists taken in by a store", |store| Some(store.lists)),
     ("store_errors", "Failed tries to list or watch", |store| Some(store.errors)),
+    ("store_reads", "Reads answered from memory instead of by the API server", |store| Some(store.reads)),
 ];
 
 impl Collector for Stores {

@@ -116,6 +116,7 @@ async fn what_is_kept_is_all_that_anybody_sees_and_is_made_once_for_each_version
     assert_eq!((cache.find("a").as_deref(), cache.find("b")), (blue.as_ref(), None));
     let by_color = cache.index("color").unwrap();
     assert_eq!((by_color.get("blue").len(), by_color.get("red").len()), (1, 0));
+    assert_eq!(cache.status().reads, 4, "two by key, two by index; subscribers and lists do not count");
     assert_eq!(*made.lock(), ["red", "blue", "blue", "green"], "not again for the second list");
     let identity = |uid: &str, version: &str| Identity { uid: uid.to_owned(), version: version.to_owned() };
     let truth = [(cache.key("a"), identity("1", "3")), (cache.key("c"), identity("3", "15"))];

@@ -65,5 +65,8 @@ async fn what_it_holds_can_be_compared_with_the_server() {
     for line in [format!("store_objects{machines} 1"), format!("store_lists_total{machines} 1")] {
         assert!(metrics.contains(&format!("trusted_operator_{line}\n")), "{line}: {metrics}");
     }
+    let reads = format!("trusted_operator_store_reads_total{machines} ");
+    let reads: u64 = metrics.lines().find_map(|line| line.strip_prefix(&reads)?.parse().ok()).unwrap();
+    assert!(reads > 0, "{metrics}");
     operator.stop().await;
 }
