@@ -66,7 +66,11 @@ async fn what_it_holds_can_be_compared_with_the_server() {
         assert!(metrics.contains(&format!("trusted_operator_{line}\n")), "{line}: {metrics}");
     }
     let reads = format!("trusted_operator_store_reads_total{machines} ");
-    let reads: u64 = metrics.lines().find_map(|line| line.strip_prefix(&reads)?.parse().ok()).unwrap();
-    assert!(reads > 0, "{metrics}");
+    eventually("the store to be read", TIMEOUT, || async {
+        let metrics = operator.ask("/metrics").await?;
+        let reads = metrics.lines().find_map(|line| line.strip_prefix(&reads)?.parse::<u64>().ok())?;
+        (reads > 0).then_some(())
+    })
+    .await;
     operator.stop().await;
 }
