@@ -26,10 +26,13 @@ async fn machine_and_key_in_either_order_are_bound_owned_and_delivered() {
     }
     env.delivered(&[&key, &early]).await;
 
-    let stored = env.api::<AttestationKey>().get("k1").await.unwrap();
-    let owners = stored.owner_references();
-    assert_eq!(owners.len(), 1);
-    assert_eq!(owners[0].uid, machine.uid().unwrap());
+    // Who owns a key is written after its status.
+    let stored = eventually("the key belongs to its Machine", TIMEOUT, async || {
+        let stored = env.api::<AttestationKey>().get("k1").await.unwrap();
+        let owners: Vec<_> = stored.owner_references().iter().map(|owner| owner.uid.clone()).collect();
+        (owners == [machine.uid().unwrap()]).then_some(stored)
+    })
+    .await;
     assert_eq!(stored.status.unwrap().fingerprint, Some(fingerprint(&key)));
     let mirrored = env.api::<Machine>().get("m1").await.unwrap().status.unwrap().attestation_key.unwrap();
     assert_eq!((mirrored.name.as_str(), mirrored.fingerprint), ("k1", fingerprint(&key)));

@@ -95,14 +95,17 @@ impl Pass<'_> {
         for (index, verdict) in others {
             failure.note(self.apply_key(index, verdict, held_back).await);
         }
-        let mut written = HashSet::new();
-        if !held_back {
-            written = self.apply_machines(&plan, &mut failure).await;
-        } else if next == Next::Wait {
+        if held_back && next == Next::Wait {
             next = Next::After(HOLD_WAITING - self.quiet_for);
         }
-        for (index, verdict) in given {
-            failure.note(self.give_key(index, verdict, held_back, &written).await);
+        // The binding is what trust rests on; neither status rests on the other, and who owns a key on both.
+        let (written, given) =
+            tokio::join!(self.apply_machines(&plan, held_back), self.tell_keys(given, held_back));
+        let written: HashSet<String> = written.into_iter().filter_map(|uid| failure.note(uid)?).collect();
+        for told in given {
+            if let Some((key, verdict)) = failure.note(told) {
+                failure.note(self.give_key(&key, verdict, &written).await);
+            }
         }
         self.retire_records(&mut failure).await;
         failure.0.map_or(Ok(next), Err)
@@ -229,35 +232,53 @@ impl Pass<'_> {
         holding.iter().any(|secret| secret.is_managed() && secret.name() != name)
     }
 
-    /// Owner first, then status, so that a trusted key never outlives its Machine.
+    /// A key that keeps its owner, or loses it: before its status, since one that tells a denial would otherwise leave
+    /// with the Machine.
     async fn apply_key(
         &self,
         index: usize,
         verdict: &KeyVerdict,
         held_back: bool,
     ) -> Result<(), ReconcileError> {
-        let key = &self.observed.keys[index];
-        let owners = match &verdict.owner {
-            Ownership::Keep => None,
-            Ownership::Nobody => Some(Vec::new()),
-            Ownership::Machine(uid) => self.machine(uid).map(|machine| vec![owner_reference(&**machine)]),
-        };
-        let owned = match owners {
-            None => None,
-            Some(owners) => {
-                let patch = build::ownership_patch(&owners);
-                Some(self.ctx.writer.merge_patch::<AttestationKey>(Target::exactly(&**key), patch).await?)
-            }
-        };
-        let Some(approved) = &verdict.approved else { return Ok(()) };
+        let mut key = self.observed.keys[index].clone();
+        if verdict.owner == Ownership::Nobody {
+            let patch = build::ownership_patch(&[]);
+            key = self.ctx.writer.merge_patch::<AttestationKey>(Target::exactly(&*key), patch).await?.into();
+        }
+        self.tell_key(index, key, verdict, held_back).await?;
+        Ok(())
+    }
+
+    async fn tell_keys<'a>(
+        &self,
+        keys: Vec<(usize, &'a KeyVerdict)>,
+        held_back: bool,
+    ) -> Vec<Result<(Arc<AttestationKey>, &'a KeyVerdict), ReconcileError>> {
+        let mut told = Vec::new();
+        for (index, verdict) in keys {
+            let key = self.observed.keys[index].clone();
+            told.push(self.tell_key(index, key, verdict, held_back).await.map(|key| (key, verdict)));
+        }
+        told
+    }
+
+    /// Writes the status of a key; returns the key as it is then.
+    async fn tell_key(
+        &self,
+        index: usize,
+        key: Arc<AttestationKey>,
+        verdict: &KeyVerdict,
+        held_back: bool,
+    ) -> Result<Arc<AttestationKey>, ReconcileError> {
+        let Some(approved) = &verdict.approved else { return Ok(key) };
         if held_back && approved.is_waiting() {
-            return Ok(());
+            return Ok(key);
         }
         let fingerprint = self.observed.situation.keys[index].key.as_ref().ok();
-        let Some(status) = status::of_key(key, fingerprint, approved, Timestamp::now()) else {
-            return Ok(());
+        let Some(status) = status::of_key(&key, fingerprint, approved, Timestamp::now()) else {
+            return Ok(key);
         };
-        self.ctx.writer.apply_status(owned.as_ref().unwrap_or(key), &status).await?;
+        let told = self.ctx.writer.apply_status(&*key, &status).await?;
         tracing::info!(
             key = key.name_any(),
             condition = APPROVED,
@@ -266,48 +287,50 @@ impl Pass<'_> {
             row = ?verdict.row,
             "key decided"
         );
-        Ok(())
+        Ok(told.into())
     }
 
     /// Gives a key to its Machine. Garbage collection takes what belongs to a Machine that is gone, so one whose status
     /// was not just `written` is asked for first.
     async fn give_key(
         &self,
-        index: usize,
+        key: &AttestationKey,
         verdict: &KeyVerdict,
-        held_back: bool,
         written: &HashSet<String>,
     ) -> Result<(), ReconcileError> {
-        if let Ownership::Machine(uid) = &verdict.owner
-            && !written.contains(uid)
-            && let Some(machine) = self.machine(uid)
-        {
+        let Ownership::Machine(uid) = &verdict.owner else { return Ok(()) };
+        let Some(machine) = self.machine(uid) else { return Ok(()) };
+        if !written.contains(uid) {
             self.ctx.writer.confirm(&**machine).await?;
         }
-        self.apply_key(index, verdict, held_back).await
+        let patch = build::ownership_patch(&[owner_reference(&**machine)]);
+        self.ctx.writer.merge_patch::<AttestationKey>(Target::exactly(key), patch).await?;
+        Ok(())
     }
 
     /// Returns the uids of the Machines whose status was written: those surely exist.
-    async fn apply_machines(&self, plan: &Plan, failure: &mut Failure) -> HashSet<String> {
-        let mut written = HashSet::new();
-        for verdict in &plan.machines {
+    async fn apply_machines(
+        &self,
+        plan: &Plan,
+        held_back: bool,
+    ) -> Vec<Result<Option<String>, ReconcileError>> {
+        let mut written = Vec::new();
+        for verdict in plan.machines.iter().filter(|_| !held_back) {
             let machine = self.observed.machines.iter().find(|machine| machine.name_any() == verdict.machine);
-            if let Some(machine) = machine
-                && failure.note(self.apply_machine(machine, verdict).await) == Some(true)
-            {
-                written.extend(machine.uid());
+            if let Some(machine) = machine {
+                written.push(self.apply_machine(machine, verdict).await);
             }
         }
         written
     }
 
-    /// Whether there was something to write.
+    /// The uid of the Machine, if there was something to write.
     async fn apply_machine(
         &self,
         machine: &Machine,
         verdict: &MachineVerdict,
-    ) -> Result<bool, ReconcileError> {
-        let Some(status) = status::of_machine(machine, verdict, Timestamp::now()) else { return Ok(false) };
+    ) -> Result<Option<String>, ReconcileError> {
+        let Some(status) = status::of_machine(machine, verdict, Timestamp::now()) else { return Ok(None) };
         self.ctx.writer.apply_status(machine, &status).await?;
         tracing::info!(
             machine = verdict.machine,
@@ -315,7 +338,7 @@ impl Pass<'_> {
             bound = verdict.bound.as_ref().map(|v| v.reason),
             "machine decided"
         );
-        Ok(true)
+        Ok(machine.uid())
     }
 
     fn secret(&self, name: &str) -> Option<&Arc<SecretRecord>> {
