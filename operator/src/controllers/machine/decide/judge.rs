@@ -89,14 +89,15 @@ fn judge_unbound(
             Judged::new(Row::Displaces, by_hand()).wanting(Wants::Displace)
         }
         Some(Binding { fingerprint: None, secret, .. }) => in_the_way(secret, fingerprint, situation),
-        // These say more than Conflict would, and refuse as well.
-        Some(_) if [Some(reason::SUPERSEDED), Some(reason::WITHDRAWN)].contains(&key.reason.as_deref()) => {
-            Judged::unchanged(Row::Taken)
-        }
-        Some(Binding { fingerprint: Some(held), .. }) => {
-            let cut_off = displaced_before(fingerprint, held, situation);
-            Judged::new(Row::Taken, cut_off.unwrap_or_else(|| taken(held)))
-        }
+        Some(Binding { fingerprint: Some(held), .. }) => match key.reason.as_deref() {
+            // These say more than Conflict would, and refuse as well.
+            Some(reason::WITHDRAWN) => withdrawn(Row::Taken),
+            Some(reason::SUPERSEDED) => Judged::new(Row::Taken, superseded(chosen(held, situation))),
+            _ => {
+                let cut_off = displaced_before(fingerprint, held, situation);
+                Judged::new(Row::Taken, cut_off.unwrap_or_else(|| taken(held)))
+            }
+        },
         None if approved => Judged::new(Row::ByHand, by_hand()).wanting(Wants::Bind { by_hand: true }),
         None => judge_without_approval(key, fingerprint, cluster, situation),
     }
@@ -186,7 +187,12 @@ fn refused_before(key: &KeyFacts, fingerprint: &Fingerprint, situation: &Situati
             "an approval of another key was taken back; this one stays refused until a person approves it"
                 .to_owned()
         }
-        _ => return Some(Judged::unchanged(Row::RefusedBefore)),
+        reason::WITHDRAWN => return Some(withdrawn(Row::RefusedBefore)),
+        reason::SUPERSEDED => return Some(Judged::new(Row::RefusedBefore, superseded(None))),
+        _ => {
+            "another key of this machine was bound before; this one stays refused until a person approves it"
+                .to_owned()
+        }
     };
     Some(Judged::new(Row::RefusedBefore, Verdict::no(reason, message)))
 }
@@ -274,14 +280,20 @@ fn taken(held: &Fingerprint) -> Verdict {
 /// Row 7, stopped before this key was told: it was trusted until a person chose the one that is bound now.
 fn displaced_before(fingerprint: &Fingerprint, held: &Fingerprint, situation: &Situation) -> Option<Verdict> {
     told_before(fingerprint, situation, &[reason::MACHINE_CREATED])?;
-    let chosen = |key: &&KeyFacts| key.key.as_ref() == Ok(held) && key.is_approved_by_hand();
-    situation.keys.iter().find(chosen).map(|chosen| superseded(&chosen.name))
+    chosen(held, situation).map(|chosen| superseded(Some(chosen)))
 }
 
-pub(super) fn superseded(chosen: &str) -> Verdict {
-    let message = format!(
-        "a person approved AttestationKey {chosen} for this machine; approve this one by hand to trust it again"
-    );
+/// The name of the AttestationKey with this key that a person chose.
+fn chosen<'a>(held: &Fingerprint, situation: &'a Situation) -> Option<&'a str> {
+    let chosen = |key: &&KeyFacts| key.key.as_ref() == Ok(held) && key.is_approved_by_hand();
+    situation.keys.iter().find(chosen).map(|chosen| chosen.name.as_str())
+}
+
+/// Without a name where the key that was chosen instead is not bound any more.
+pub(super) fn superseded(chosen: Option<&str>) -> Verdict {
+    let chosen = chosen.map_or_else(|| "another key".to_owned(), |name| format!("AttestationKey {name}"));
+    let message =
+        format!("a person approved {chosen} for this machine; approve this one by hand to trust it again");
     Verdict::no(reason::SUPERSEDED, message)
 }
 

@@ -207,7 +207,7 @@ fn supersede(situation: &Situation, judged: &mut [Judged], winner: usize) {
     let held = situation.binding.as_ref().and_then(|binding| binding.fingerprint.as_ref());
     for (key, judged) in situation.keys.iter().zip(judged) {
         if judged.row == Row::Bound && key.key.as_ref().ok() == held {
-            *judged = Judged::new(Row::Displaced, superseded(&situation.keys[winner].name));
+            *judged = Judged::new(Row::Displaced, superseded(Some(&situation.keys[winner].name)));
         }
     }
 }

@@ -151,17 +151,10 @@ fn row_5_nothing_is_decided_without_a_served_cluster() {
 
 #[test]
 fn row_5_does_not_make_a_refusal_forgotten() {
-    let told_anew = Some((false, reason::DENIED));
-    let refusals = [
-        (reason::CONFLICT, None),
-        (reason::SUPERSEDED, None),
-        (reason::WITHDRAWN, None),
-        (reason::DENIED, told_anew),
-    ];
-    for (so_far, outcome) in refusals {
+    for so_far in [reason::CONFLICT, reason::SUPERSEDED, reason::WITHDRAWN, reason::DENIED] {
         let mut situation = with(vec![refused(1, so_far)]);
         situation.cluster = None;
-        expect(&situation, Row::RefusedBefore, outcome, &KEEP);
+        expect(&situation, Row::RefusedBefore, Some((false, so_far)), &KEEP);
     }
     let mut situation = with(vec![refused(1, reason::MANUALLY_APPROVED)]);
     situation.cluster = None;
@@ -286,7 +279,8 @@ fn row_8_a_second_key_is_a_conflict_and_hand_never_displaces_hand() {
     expect(&bound(vec![key(2), key(1)], binding(1)), Row::Taken, outcome, &KEEP);
     expect(&bound(vec![approved(2), approved(1)], binding(1)), Row::Taken, outcome, &KEEP);
     for says_more in [reason::SUPERSEDED, reason::WITHDRAWN] {
-        expect(&bound(vec![refused(2, says_more), key(1)], binding(1)), Row::Taken, None, &KEEP);
+        let outcome = Some((false, says_more));
+        expect(&bound(vec![refused(2, says_more), key(1)], binding(1)), Row::Taken, outcome, &KEEP);
     }
     let leaving = Binding { owner: BindingOwner::Leaving, ..binding(1) };
     expect(&bound(vec![key(2)], leaving), Row::Unsettled, None, &KEEP);
@@ -394,11 +388,9 @@ fn row_11_policy_manual_needs_a_person() {
 
 #[test]
 fn row_12_a_refused_key_is_never_trusted_again_by_itself() {
-    for so_far in [reason::CONFLICT, reason::SUPERSEDED, reason::WITHDRAWN] {
-        expect(&with(vec![refused(1, so_far)]), Row::RefusedBefore, None, &KEEP);
-    }
-    // Of a decision that is gone its words are not true any more.
-    for so_far in [reason::DENIED, reason::APPROVAL_MISMATCH] {
+    let refusals =
+        [reason::CONFLICT, reason::SUPERSEDED, reason::WITHDRAWN, reason::DENIED, reason::APPROVAL_MISMATCH];
+    for so_far in refusals {
         expect(&with(vec![refused(1, so_far)]), Row::RefusedBefore, Some((false, so_far)), &KEEP);
     }
     // Nor does it help to register it once more under another name.
