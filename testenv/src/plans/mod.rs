@@ -13,10 +13,14 @@
 //!
 //! Must not: know how the operator works. Kinds, names and verbs of the public API are all that it uses.
 
+mod away;
 mod clean;
 mod course;
 mod crash_each_write;
+mod crowd;
 mod mixed;
+mod mutations;
+mod races;
 mod report;
 mod scene;
 mod stale;
@@ -58,18 +62,27 @@ pub enum Plan {
     Mixed,
     /// Stop the leader in the middle of a write until another one leads.
     TwoLeaders,
+    /// Put into every field of our kinds what does not belong there, and take it back.
+    Mutations,
+    /// Change things while nobody is there, or make fifty pairs come and fifty go.
+    Away,
+    /// Register two keys for one machine at once, a thousand times.
+    Races,
     /// All of them.
     All,
 }
 
 impl Plan {
-    const EACH: [Plan; 6] = [
+    const EACH: [Plan; 9] = [
         Plan::CrashEachWrite,
         Plan::Stale,
         Plan::TimeTravel,
         Plan::Unobserved,
         Plan::Mixed,
         Plan::TwoLeaders,
+        Plan::Mutations,
+        Plan::Away,
+        Plan::Races,
     ];
 
     /// As on the command line.
@@ -155,6 +168,9 @@ async fn carry_out(course: &Course<'_>, plan: Plan) -> Report {
         Plan::Unobserved => unobserved::run(course).await,
         Plan::Mixed => mixed::run(course).await,
         Plan::TwoLeaders => two_leaders::run(course).await,
+        Plan::Mutations => mutations::run(course).await,
+        Plan::Away => away::run(course).await,
+        Plan::Races => races::run(course).await,
         Plan::All => Vec::new(),
     });
     Report::new(&plan.name(), course.options.seed, clean.writes.len(), runs)

@@ -86,6 +86,7 @@ struct Normal<'a> {
 impl Normal<'_> {
     fn object(&self, kind: &str, mut object: Value) -> (String, Value) {
         let identity = identity(kind, &object);
+        relate_generations(&mut object);
         let mut kept = Map::new();
         if let Some(fields) = object.as_object_mut() {
             for (name, value) in fields.iter_mut() {
@@ -146,6 +147,17 @@ impl Normal<'_> {
                 }
             }
             _ => {}
+        }
+    }
+}
+
+/// How many generations a condition is behind, not which one it is of: an edit that was taken back leaves no trace.
+fn relate_generations(object: &mut Value) {
+    let generation = object["metadata"]["generation"].as_i64();
+    let conditions = object.pointer_mut("/status/conditions").and_then(Value::as_array_mut);
+    for condition in conditions.into_iter().flatten() {
+        if let Some((now, observed)) = generation.zip(condition["observedGeneration"].as_i64()) {
+            condition["observedGeneration"] = json!(format!("{} behind", now - observed));
         }
     }
 }

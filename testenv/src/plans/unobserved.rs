@@ -2,15 +2,12 @@
 
 use std::time::Duration;
 
-use futures::{StreamExt, TryStreamExt, stream};
-use kube::api::ListParams;
-use trusted_crds::{AttestationKey, Machine, condition};
-
 use super::{
     course::Course,
+    crowd::{create_pair, destroy_pair, each, trusted},
     report::RunReport,
     scene::{QUIET, Scene, Verdict},
-    workload::{Hands, Step},
+    workload::Step,
     writes,
 };
 use crate::{
@@ -21,9 +18,7 @@ use crate::{
 
 /// Machines with keys that come and go.
 const PAIRS: usize = 50;
-/// Requests at a time.
-const CONCURRENCY: usize = 4;
-/// How long they may take to be trusted, and to be gone.
+/// How long each kind may take to be listed again.
 const LIMIT: Duration = Duration::from_secs(90);
 
 /// What has to be listed again, so that what was not seen is known.
@@ -53,12 +48,12 @@ async fn pairs(course: &Course<'_>, scene: &mut Scene) -> Result<Verdict, Error>
         scene.proxy.on(Events::changes("*").when(about(NEVER))).lose(),
         scene.proxy.on(Events::changes("machines").when(about(KEY_ONLY))).lose(),
     ];
-    each(&names, async |name| create(&scene.hands, name).await).await?;
+    each(&names, async |name| create_pair(&scene.hands, name, &objects::public_key()).await).await?;
     trusted(&scene.hands, &seen).await?;
     scene.still(QUIET).await;
     unseen.push(scene.proxy.on(Events::changes("*").when(about(NOT_ITS_END))).lose());
     unseen.push(scene.proxy.on(Events::changes("*").when(about(KEY_ONLY))).lose());
-    each(&names, async |name| destroy(&scene.hands, name).await).await?;
+    each(&names, async |name| destroy_pair(&scene.hands, name).await).await?;
     let lost: usize = unseen.iter().map(crate::faults::Rule::hits).sum();
     drop(unseen);
 
@@ -85,38 +80,4 @@ async fn pairs(course: &Course<'_>, scene: &mut Scene) -> Result<Verdict, Error>
 /// Machine, key and Secrets of a pair bear its name, the Secrets with something before it.
 fn is_about(object: &serde_json::Value, prefix: &str) -> bool {
     object["metadata"]["name"].as_str().is_some_and(|name| name.contains(prefix))
-}
-
-async fn each(names: &[String], act: impl AsyncFn(&String) -> Result<(), Error>) -> Result<(), Error> {
-    stream::iter(names).map(|name| act(name)).buffer_unordered(CONCURRENCY).try_collect().await
-}
-
-async fn create(hands: &Hands, name: &str) -> Result<(), Error> {
-    hands.create(&objects::attestation_key(name, Some(name), &objects::public_key())).await?;
-    hands.create(&objects::machine(name, name)).await
-}
-
-/// With its key, where that did not become the Machine's and goes with it.
-async fn destroy(hands: &Hands, name: &str) -> Result<(), Error> {
-    hands.delete::<Machine>(name).await?;
-    hands.delete::<AttestationKey>(name).await?;
-    hands.gone::<Machine>(name).await?;
-    hands.gone::<AttestationKey>(name).await
-}
-
-async fn trusted(hands: &Hands, names: &[&String]) -> Result<(), Error> {
-    let keys = hands.api::<AttestationKey>();
-    poll("the keys that are seen to be trusted", LIMIT, || async {
-        let all = keys.list(&ListParams::default()).await.map_err(|error| error.to_string())?;
-        let trusted = |key: &&AttestationKey| {
-            let conditions = key.status.as_ref().map_or(&[][..], |status| &status.conditions);
-            let owned = key.metadata.owner_references.as_ref().is_some_and(|owners| !owners.is_empty());
-            owned && condition::is_true(conditions, condition::APPROVED)
-        };
-        let trusted: Vec<_> =
-            all.items.iter().filter(trusted).filter_map(|key| key.metadata.name.as_ref()).collect();
-        let missing = names.iter().filter(|name| !trusted.contains(*name)).count();
-        if missing == 0 { Ok(()) } else { Err(format!("{missing} are not")) }
-    })
-    .await
 }
