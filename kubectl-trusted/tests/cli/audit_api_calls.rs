@@ -1,6 +1,7 @@
 //! `audit-api-calls` on a real excerpt of an audit log, and on a running API server.
 
 mod budgets;
+mod counts;
 mod exports;
 mod logs;
 mod runs;

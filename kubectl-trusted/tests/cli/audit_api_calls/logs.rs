@@ -1,47 +1,11 @@
 //! Audit logs as they lie about: rotated, copied, in folders, with everybody's requests in them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 
 use super::{EXCERPT, gzip, snapshot, written};
 use crate::run::{bare, path};
-
-/// Counts once more, in another way: all of the log in memory, requests by their id.
-fn counted_independently(log: &str, user: &str) -> BTreeMap<(String, String, u64), u64> {
-    let mut requests = BTreeMap::<String, Value>::new();
-    for line in log.lines() {
-        let event: Value = serde_json::from_str(line).unwrap();
-        let is_answer = event["stage"] != "RequestReceived";
-        if is_answer && event["user"]["username"] == user {
-            requests.entry(event["auditID"].as_str().unwrap().to_owned()).or_insert(event);
-        }
-    }
-    let mut rows = BTreeMap::new();
-    for event in requests.values() {
-        let verb = event["verb"].as_str().unwrap().to_owned();
-        let resource = event["objectRef"]["resource"].as_str().unwrap_or_default().to_owned();
-        *rows.entry((verb, resource, event["responseStatus"]["code"].as_u64().unwrap())).or_default() += 1;
-    }
-    rows
-}
-
-fn rows(document: &Value) -> BTreeMap<(String, String, u64), u64> {
-    let mut rows = BTreeMap::new();
-    for row in document["rows"].as_array().unwrap() {
-        let [verb, resource] = ["verb", "resource"].map(|field| row[field].as_str().unwrap().to_owned());
-        *rows.entry((verb, resource, row["code"].as_u64().unwrap())).or_default() +=
-            row["count"].as_u64().unwrap();
-    }
-    rows
-}
-
-#[tokio::test]
-async fn every_row_equals_an_independent_count() {
-    let document = snapshot(&["--audit-log", EXCERPT, "--user", "op-a", "-o", "json"]).await.exits(0).json();
-    let log = std::fs::read_to_string(EXCERPT).unwrap();
-    assert_eq!(rows(&document), counted_independently(&log, "op-a"));
-}
 
 #[tokio::test]
 async fn a_folder_is_all_its_logs_however_they_overlap() {
