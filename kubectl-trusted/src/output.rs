@@ -15,7 +15,7 @@ pub(crate) mod time;
 
 use std::io::{self, BufRead, IsTerminal, Write};
 
-use self::draw::Canvas;
+use self::draw::{Canvas, Strokes};
 use self::format::{Export, Format};
 use self::jsonpath::Template;
 use self::machine::{Document, Failure};
@@ -38,12 +38,21 @@ impl Screen {
         let environment = Environment::read();
         let (out, err) = (io::stdout().is_terminal(), io::stderr().is_terminal());
         Screen {
-            format,
-            out: Canvas { colored: paint::is_colored(color, out, &environment), width: width(out) },
-            err: Canvas { colored: paint::is_colored(color, err, &environment), width: width(err) },
+            out: Canvas {
+                colored: paint::is_colored(color, out, &environment),
+                width: width(out),
+                // Programs that read a pipe have the numbers; who asks for all of it has the bars too.
+                strokes: (out || format == Format::Wide).then(Strokes::of_locale),
+            },
+            err: Canvas {
+                colored: paint::is_colored(color, err, &environment),
+                width: width(err),
+                strokes: err.then(Strokes::of_locale),
+            },
             talks_to_a_terminal: err,
             shows_on_a_terminal: out,
             closed: false,
+            format,
         }
     }
 

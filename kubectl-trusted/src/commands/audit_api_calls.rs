@@ -4,6 +4,7 @@
 
 mod budget;
 mod change;
+mod chart;
 mod claim;
 mod count;
 mod diff;
@@ -42,7 +43,7 @@ Examples:
   kubectl trusted audit-api-calls snapshot --audit-log after.log.gz \\
     --user op --out after.json
   kubectl trusted audit-api-calls diff before.json after.json \\
-    --max list=0 --max-increase 0%
+    --max list=0 --max-increase 0% --chart calls.svg
 
   # The same in a pipeline: a budget beside the code, and a report
   kubectl trusted audit-api-calls diff before.json after.json \\

@@ -2,9 +2,12 @@
 //!
 //! Owns widths, wrapping and table layout. All foreign text passes `neutral` here.
 
+mod bars;
+
 use comfy_table::{Cell, CellAlignment, ColumnConstraint, ContentArrangement, Width, presets};
 use unicode_width::UnicodeWidthStr;
 
+pub(crate) use self::bars::Strokes;
 use super::neutral;
 use super::paint::painted;
 use super::text::{Align, Block, Span, Table, Text, Tone};
@@ -26,6 +29,8 @@ const WIDEST_PROSE: usize = 110;
 pub(crate) struct Canvas {
     pub(crate) colored: bool,
     pub(crate) width: Option<u16>,
+    /// What bars are drawn with; without it there are none.
+    pub(crate) strokes: Option<Strokes>,
 }
 
 pub(crate) fn draw(text: &Text, canvas: Canvas) -> String {
@@ -119,7 +124,8 @@ fn draw_table(table: &Table, canvas: Canvas) -> String {
         column.set_padding((0, if index == last { 0 } else { GAP }));
         column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(narrowest)));
     }
-    drawn.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
+    let lines = drawn.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>();
+    bars::beside(lines, table, canvas).join("\n")
 }
 
 fn header(table: &Table, colored: bool) -> Vec<Cell> {
@@ -199,7 +205,7 @@ mod tests {
         table.row(vec!["list".into(), "a long message made of several short words".into(), "200".into()]);
         let mut text = Text::default();
         text.table(table);
-        let drawn = draw(&text, Canvas { colored: false, width: Some(40) });
+        let drawn = draw(&text, Canvas { colored: false, width: Some(40), strokes: None });
         assert!(drawn.lines().all(|line| line.width() <= 40), "{drawn}");
         assert!(drawn.lines().nth(1).unwrap().starts_with("list  a long message"), "{drawn}");
     }
@@ -218,7 +224,7 @@ mod tests {
         let mut text = Text::default();
         text.table(table);
         for width in [120, 100, 80, 60] {
-            let drawn = draw(&text, Canvas { colored: false, width: Some(width) });
+            let drawn = draw(&text, Canvas { colored: false, width: Some(width), strokes: None });
             assert!(drawn.lines().all(|line| line.width() <= usize::from(width)), "{width}:\n{drawn}");
         }
     }
@@ -228,7 +234,7 @@ mod tests {
         let mut text = Text::default();
         text.paragraph(4, ["The key waits for a person to decide about it, and nobody has so far."]);
         text.verbatim(4, "Next: ", "kubectl trusted approve-ak a-rather-long-name -n a-namespace");
-        let drawn = draw(&text, Canvas { colored: false, width: Some(40) });
+        let drawn = draw(&text, Canvas { colored: false, width: Some(40), strokes: None });
         let lines: Vec<_> = drawn.lines().collect();
         assert_eq!(lines[0], "    The key waits for a person to decide");
         assert_eq!(lines[1], "    about it, and nobody has so far.");
@@ -243,11 +249,11 @@ mod tests {
             ("fingerprint", fingerprint.as_str().into()),
             ("other key", format!("b, {fingerprint} now").into()),
         ]);
-        let drawn = draw(&text, Canvas { colored: false, width: Some(80) });
+        let drawn = draw(&text, Canvas { colored: false, width: Some(80), strokes: None });
         let expected =
             format!("  fingerprint\n    {fingerprint}\n  other key    b,\n    {fingerprint} now\n");
         assert_eq!(drawn, expected);
-        let wide = draw(&text, Canvas { colored: false, width: Some(100) });
+        let wide = draw(&text, Canvas { colored: false, width: Some(100), strokes: None });
         assert!(wide.starts_with(&format!("  fingerprint  {fingerprint}\n")), "{wide}");
     }
 
@@ -256,7 +262,7 @@ mod tests {
         let mut text = Text::default();
         text.line([Span::new("Unhealthy", Tone::Bad), " now".into()]);
         let plain = draw(&text, Canvas::default());
-        let colored = draw(&text, Canvas { colored: true, width: None });
+        let colored = draw(&text, Canvas { colored: true, width: None, strokes: None });
         assert_eq!(plain, "Unhealthy now\n");
         assert_eq!(colored, "\u{1b}[1;31mUnhealthy\u{1b}[0m now\n");
     }

@@ -60,6 +60,27 @@ pub(crate) struct Table {
     pub(crate) rows: Vec<Vec<Span>>,
     /// Never squeezed into the width of the screen.
     pub(crate) is_whole: bool,
+    /// One for each row, or none at all. They repeat the numbers of the row and may be left out.
+    pub(crate) bars: Vec<Bar>,
+}
+
+/// A number as a length: what it was and is, what of it went, what came. The longest of a table fills the column.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Bar {
+    pub(crate) kept: u64,
+    pub(crate) gone: u64,
+    pub(crate) new: u64,
+}
+
+impl Bar {
+    /// Of one number.
+    pub(crate) fn of(number: u64) -> Bar {
+        Bar { kept: number, ..Bar::default() }
+    }
+
+    pub(crate) fn between(before: u64, after: u64) -> Bar {
+        Bar { kept: before.min(after), gone: before.saturating_sub(after), new: after.saturating_sub(before) }
+    }
 }
 
 impl Table {

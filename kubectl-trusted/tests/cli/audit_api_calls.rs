@@ -4,6 +4,7 @@ mod budgets;
 mod counts;
 mod exports;
 mod logs;
+mod pictures;
 mod runs;
 
 use std::io::Write;

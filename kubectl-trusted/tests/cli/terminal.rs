@@ -23,6 +23,10 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 impl Terminal {
     pub(crate) fn run(plugin: &Plugin, arguments: &[&str]) -> Terminal {
+        Terminal::run_in(plugin, arguments, &[])
+    }
+
+    pub(crate) fn run_in(plugin: &Plugin, arguments: &[&str], environment: &[(&str, &str)]) -> Terminal {
         let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
         grantpt(&controller).and_then(|()| unlockpt(&controller)).expect("a usable terminal");
         let name = ptsname(&controller, Vec::new()).expect("the terminal's name");
@@ -34,6 +38,7 @@ impl Terminal {
             .into_std()
             .args(arguments)
             .env("TERM", "xterm")
+            .envs(environment.iter().copied())
             .stdin(open())
             .stdout(open())
             .stderr(open())

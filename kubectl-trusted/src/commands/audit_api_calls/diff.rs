@@ -6,12 +6,14 @@ mod judge;
 
 use std::collections::BTreeMap;
 use std::io::Read;
+use std::path::PathBuf;
 
 use clap::Args;
 use serde::Deserialize;
 
 use super::budget::{self, BudgetArgs, Limits};
 use super::change::{Change, Rates, per_minute};
+use super::chart;
 use super::document::{Budget, Diff, DiffRow, GroupChange, Kind, Side, Snapshot, Window};
 use super::group::Group;
 use super::report::{self, Measured, ReportArgs};
@@ -37,6 +39,10 @@ pub(crate) struct DiffArgs {
     #[arg(long, value_name = "PERCENT", value_parser = budget::parse_percent, help_heading = "Budget (exit code 3 when over it)")]
     max_increase: Option<f64>,
 
+    /// Draw before and after as bars into this file as well, as SVG
+    #[arg(long, value_name = "FILE", help_heading = "Report")]
+    chart: Option<PathBuf>,
+
     #[command(flatten)]
     report: ReportArgs,
 }
@@ -50,6 +56,9 @@ pub(crate) fn run(session: &mut Session, args: &DiffArgs) -> Result<Exit> {
     let (before, after) = (read(&args.before)?, read(&args.after)?);
     let named = |file, snapshot| Named { file, snapshot };
     let diff = compare(named(&args.before, &before), named(&args.after, &after), &limits);
+    if let Some(file) = &args.chart {
+        report::write(file, &chart::svg(&diff))?;
+    }
     report::finish(session, &diff, &args.report, args.budget.write_budget.as_deref())
 }
 

@@ -6,6 +6,7 @@
 mod csv;
 mod junit;
 mod prometheus;
+pub(crate) mod xml;
 
 use super::document::{Budget, Diff, Notes, Snapshot};
 use crate::output::format::Export;

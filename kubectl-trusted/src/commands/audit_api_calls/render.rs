@@ -94,10 +94,10 @@ pub(crate) fn notes(text: &mut Text, notes: &Notes) {
 }
 
 /// Resource names as short as they can be: the group is shown only where two groups share a resource's name.
-struct Names(BTreeSet<String>);
+pub(crate) struct Names(BTreeSet<String>);
 
 impl Names {
-    fn of<'a>(kinds: impl Iterator<Item = (&'a str, &'a str)>) -> Names {
+    pub(crate) fn of<'a>(kinds: impl Iterator<Item = (&'a str, &'a str)>) -> Names {
         let mut groups = BTreeMap::<&str, BTreeSet<&str>>::new();
         for (group, resource) in kinds {
             groups.entry(resource).or_default().insert(group);
@@ -111,7 +111,7 @@ impl Names {
         )
     }
 
-    fn name(&self, group: &str, resource: &str, subresource: &str) -> String {
+    pub(crate) fn name(&self, group: &str, resource: &str, subresource: &str) -> String {
         let mut name = resource.to_owned();
         if self.0.contains(resource) && !group.is_empty() {
             name = format!("{name}.{group}");

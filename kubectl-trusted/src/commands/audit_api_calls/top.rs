@@ -14,7 +14,7 @@ use super::render;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::output::machine::Document;
-use crate::output::text::{Align, Span, Table, Text, Tone};
+use crate::output::text::{Align, Bar, Span, Table, Text, Tone};
 use crate::session::Session;
 
 /// Combinations that are told apart; clients choose names of resources and agents, so that there may be any number.
@@ -203,6 +203,7 @@ impl Document for Top {
                 Span::new(row.failed.to_string(), if row.failed > 0 { Tone::Warn } else { Tone::Plain }),
             ];
             table.row(row.of.iter().map(|word| word.as_str().into()).chain(numbers).collect());
+            table.bars.push(Bar::of(row.count));
         }
         text.blank();
         text.table(table);

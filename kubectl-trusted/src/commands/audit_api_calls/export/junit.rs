@@ -3,7 +3,7 @@
 //! Owns the XML. Source of the form: the elements `testsuite`, `testcase`, `failure` and `system-out` of the JUnit
 //! report of Apache Ant, which all CI systems take.
 
-use crate::output::neutral;
+use super::xml::escaped;
 
 pub(super) struct Case<'a> {
     pub(super) name: &'a str,
@@ -40,23 +40,6 @@ pub(super) fn suite(name: &str, cases: &[Case<'_>]) -> String {
         text.push_str("  </testcase>\n");
     }
     text + "</testsuite>\n"
-}
-
-/// For text and attributes alike. Control characters, which XML cannot hold, are shown as on a terminal.
-fn escaped(text: &str) -> String {
-    let lines: Vec<_> = text.split('\n').map(neutral::for_terminal).collect();
-    let mut escaped = String::with_capacity(text.len());
-    for c in lines.join("\n").chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\u{FFFE}' | '\u{FFFF}' => escaped.extend(c.escape_unicode()),
-            other => escaped.push(other),
-        }
-    }
-    escaped
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use super::super::export;
 use super::{Names, describe, each_minute, instant, notes, rate, show_budget};
 use crate::output::format::Export;
 use crate::output::machine::Document;
-use crate::output::text::{Align, Span, Table, Text, Tone};
+use crate::output::text::{Align, Bar, Span, Table, Text, Tone};
 
 impl Document for Diff {
     const KIND: &'static str = "ApiCallDiff";
@@ -32,19 +32,7 @@ fn draw(diff: &Diff, whole: bool) -> Text {
         format!("  ({}, {})", signed(total.delta), percent(total)).into(),
     ]);
     sides(&mut text, diff);
-    let mut table = changes(diff.readings, &[("GROUP", Align::Left)]);
-    for group in &diff.groups {
-        table.row(change_row([group.name.word().into()], &group.change, &group.per_minute));
-    }
-    table.row(change_row([Span::new("total", Tone::Strong)], total, &diff.per_minute));
-    if diff.failed != Change::between(0, 0) {
-        table.row(change_row(["failed (4xx, 5xx)".into()], &diff.failed, &Rates::default()));
-    }
-    if let Some(claimed) = &diff.claimed {
-        table.row(change_row(["as claimed".into()], claimed, &Rates::default()));
-    }
-    text.blank();
-    text.table(table);
+    groups(&mut text, diff);
     if diff.claimed.is_some() {
         text.paragraph(0, ["\"As claimed\" is the sum for our own API group of all clients: it leaves out all other groups."]);
     }
@@ -52,6 +40,22 @@ fn draw(diff: &Diff, whole: bool) -> Text {
     show_budget(&mut text, &diff.budget);
     notes(&mut text, &diff.notes);
     text
+}
+
+fn groups(text: &mut Text, diff: &Diff) {
+    let mut table = Changes::new(diff, &[("GROUP", Align::Left)]);
+    for group in &diff.groups {
+        table.row([group.name.word().into()], &group.change, &group.per_minute);
+    }
+    table.row([Span::new("total", Tone::Strong)], &diff.total, &diff.per_minute);
+    if diff.failed != Change::between(0, 0) {
+        table.row(["failed (4xx, 5xx)".into()], &diff.failed, &Rates::default());
+    }
+    if let Some(claimed) = &diff.claimed {
+        table.row(["as claimed".into()], claimed, &Rates::default());
+    }
+    text.blank();
+    text.table(table.table);
 }
 
 fn sides(text: &mut Text, diff: &Diff) {
@@ -72,31 +76,43 @@ fn sides(text: &mut Text, diff: &Diff) {
     text.table(table);
 }
 
-/// Counters that go on have one rate, that of what was added.
-fn changes(readings: bool, first: &[(&'static str, Align)]) -> Table {
-    let counts = ["BEFORE", "AFTER", "DELTA", "PERCENT"];
-    let rates: &[&str] = if readings { &["ADDED/MIN"] } else { &["BEFORE/MIN", "AFTER/MIN"] };
-    let numbers = counts.iter().chain(rates).map(|title| (*title, Align::Right));
-    Table::new(&first.iter().copied().chain(numbers).collect::<Vec<_>>())
+/// A table of changes. Counters that go on have one rate and one length, those of what was added.
+struct Changes {
+    readings: bool,
+    table: Table,
 }
 
-fn change_row<const N: usize>(titles: [Span; N], change: &Change, rates: &Rates) -> Vec<Span> {
-    let tone = match change.delta {
-        0 => Tone::Plain,
-        ..0 => Tone::Good,
-        1.. => Tone::Warn,
-    };
-    let counts = [
-        change.before.into(),
-        change.after.into(),
-        Span::new(signed(change.delta), tone),
-        Span::new(percent(change), tone),
-    ];
-    let rates = match rates.added {
-        Some(_) => vec![each_minute(rates.added)],
-        None => vec![each_minute(rates.before), each_minute(rates.after)],
-    };
-    titles.into_iter().chain(counts).chain(rates).collect()
+impl Changes {
+    fn new(diff: &Diff, first: &[(&'static str, Align)]) -> Changes {
+        let counts = ["BEFORE", "AFTER", "DELTA", "PERCENT"];
+        let rates: &[&str] = if diff.readings { &["ADDED/MIN"] } else { &["BEFORE/MIN", "AFTER/MIN"] };
+        let numbers = counts.iter().chain(rates).map(|title| (*title, Align::Right));
+        let columns: Vec<_> = first.iter().copied().chain(numbers).collect();
+        Changes { readings: diff.readings, table: Table::new(&columns) }
+    }
+
+    fn row<const N: usize>(&mut self, titles: [Span; N], change: &Change, rates: &Rates) {
+        let tone = match change.delta {
+            0 => Tone::Plain,
+            ..0 => Tone::Good,
+            1.. => Tone::Warn,
+        };
+        let counts = [
+            change.before.into(),
+            change.after.into(),
+            Span::new(signed(change.delta), tone),
+            Span::new(percent(change), tone),
+        ];
+        let rates = match rates.added {
+            Some(_) => vec![each_minute(rates.added)],
+            None => vec![each_minute(rates.before), each_minute(rates.after)],
+        };
+        self.table.row(titles.into_iter().chain(counts).chain(rates).collect());
+        self.table.bars.push(match self.readings {
+            true => Bar::of(change.added()),
+            false => Bar::between(change.before, change.after),
+        });
+    }
 }
 
 fn signed(delta: i64) -> String {
@@ -124,15 +140,15 @@ fn kinds(text: &mut Text, diff: &Diff, whole: bool) {
             &row.kind.resource,
         )
     });
-    let mut table = changes(diff.readings, &[("VERB", Align::Left), ("RESOURCE", Align::Left)]);
+    let mut table = Changes::new(diff, &[("VERB", Align::Left), ("RESOURCE", Align::Left)]);
     for row in shown {
         let resource = named.name(&row.kind.group, &row.kind.resource, &row.kind.subresource);
         let titles = [row.kind.verb.as_str().into(), resource.into()];
-        table.row(change_row(titles, &row.change, &row.per_minute));
+        table.row(titles, &row.change, &row.per_minute);
     }
-    if !table.is_empty() {
+    if !table.table.is_empty() {
         text.blank();
-        text.table(table);
+        text.table(table.table);
     }
     if !hidden.is_empty() {
         let line = format!("... and {} rows that did not change; -o wide shows them", hidden.len());

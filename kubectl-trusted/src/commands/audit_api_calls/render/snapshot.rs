@@ -8,7 +8,7 @@ use super::super::{export, group::Group};
 use super::{Names, describe, each_minute, interval, notes, rate, show_budget};
 use crate::output::format::Export;
 use crate::output::machine::Document;
-use crate::output::text::{Align, Span, Table, Text, Tone};
+use crate::output::text::{Align, Bar, Span, Table, Text, Tone};
 
 /// Rows shown of a snapshot; the document and the wide table hold all of them.
 const MOST_ROWS: usize = 40;
@@ -73,6 +73,7 @@ fn groups(text: &mut Text, groups: &[GroupCount]) {
     let mut table = Table::new(&columns);
     for GroupCount { name, count, per_minute } in groups {
         table.row(vec![Group::word(*name).into(), (*count).into(), each_minute(*per_minute)]);
+        table.bars.push(Bar::of(*count));
     }
     text.blank();
     text.table(table);
@@ -95,6 +96,7 @@ fn verbs(text: &mut Text, rows: &[Row]) {
     for (verb, (count, failed)) in verbs {
         let failed = if failed > 0 { Span::new(failed.to_string(), Tone::Warn) } else { failed.into() };
         table.row(vec![verb.into(), count.into(), failed]);
+        table.bars.push(Bar::of(count));
     }
     text.blank();
     text.table(table);
@@ -117,6 +119,7 @@ fn busiest(text: &mut Text, rows: &[Row], most: usize) {
         let code = Span::new(row.code.to_string(), if row.code >= 400 { Tone::Warn } else { Tone::Plain });
         let resource = named.name(&row.kind.group, &row.kind.resource, &row.kind.subresource);
         table.row(vec![row.kind.verb.as_str().into(), resource.into(), code, row.count.into()]);
+        table.bars.push(Bar::of(row.count));
     }
     text.blank();
     text.table(table);
