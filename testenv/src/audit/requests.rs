@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use auditlog::{Event, Sink};
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::event::{Event, Group, Stage};
+use super::group::Group;
 
 /// One request that counts.
 #[derive(Clone, Debug)]
@@ -44,25 +45,23 @@ impl Request {
         matches!(self.verb.as_str(), "create" | "update" | "patch" | "delete" | "deletecollection")
     }
 
-    fn from_event(event: Event) -> Request {
-        let group = Group::of(&event);
-        let object = event.object_ref.unwrap_or_default();
-        let path = event.request_uri.split('?').next().unwrap_or_default();
-        let resource = if object.resource.is_empty() { path.to_owned() } else { object.resource };
+    fn of(event: &Event<'_>) -> Request {
+        let path = event.request_uri().split('?').next().unwrap_or_default();
+        let resource = if event.resource().is_empty() { path } else { event.resource() };
         Request {
-            audit_id: event.audit_id,
-            verb: event.verb,
-            api_group: object.api_group,
-            resource,
-            subresource: object.subresource,
-            namespace: object.namespace,
-            name: object.name,
-            code: event.response_status.unwrap_or_default().code,
-            group,
-            user_agent: event.user_agent,
-            uri: event.request_uri,
-            received: event.received,
-            answered: event.stage_time,
+            audit_id: event.audit_id().to_owned(),
+            verb: event.verb.to_string(),
+            api_group: event.group().to_owned(),
+            resource: resource.to_owned(),
+            subresource: event.subresource().to_owned(),
+            namespace: event.namespace().to_owned(),
+            name: event.name().to_owned(),
+            code: event.code(),
+            group: Group::of(event),
+            user_agent: event.user_agent.to_string(),
+            uri: event.request_uri().to_owned(),
+            received: event.request_received_timestamp,
+            answered: event.stage_timestamp,
         }
     }
 }
@@ -88,30 +87,20 @@ pub struct Row {
 #[derive(Clone, Debug, Default)]
 pub struct Requests {
     requests: Vec<Request>,
-    seen: BTreeSet<String>,
-    ended_watches: BTreeSet<String>,
+    ended: BTreeSet<String>,
+}
+
+impl Sink for Requests {
+    fn count(&mut self, event: &Event<'_>) {
+        self.requests.push(Request::of(event));
+    }
+
+    fn ended(&mut self, event: &Event<'_>) {
+        self.ended.insert(event.audit_id().to_owned());
+    }
 }
 
 impl Requests {
-    /// Adds the event of a line, if it is wanted and the one by which its request counts. A line that is no event
-    /// (the last one may be half written) is passed over.
-    pub(super) fn add_line(&mut self, line: &str, wanted: impl Fn(&Event) -> bool) {
-        let Ok(event) = serde_json::from_str::<Event>(line) else { return };
-        if !wanted(&event) {
-            return;
-        }
-        let ended = matches!(event.stage, Stage::ResponseComplete | Stage::Panic);
-        let watch = event.verb == "watch";
-        if watch && ended {
-            self.ended_watches.insert(event.audit_id.clone());
-        }
-        // A watch that was refused has no start; it counts when it is complete, like everything else.
-        let counts = ended || (watch && event.stage == Stage::ResponseStarted);
-        if counts && self.seen.insert(event.audit_id.clone()) {
-            self.requests.push(Request::from_event(event));
-        }
-    }
-
     /// All requests.
     pub fn iter(&self) -> impl Iterator<Item = &Request> {
         self.requests.iter()
@@ -137,8 +126,7 @@ impl Requests {
     pub fn filter(&self, keep: impl Fn(&Request) -> bool) -> Requests {
         Requests {
             requests: self.requests.iter().filter(|request| keep(request)).cloned().collect(),
-            seen: self.seen.clone(),
-            ended_watches: self.ended_watches.clone(),
+            ended: self.ended.clone(),
         }
     }
 
@@ -203,7 +191,7 @@ impl Requests {
     pub fn open_watches(&self) -> BTreeMap<String, usize> {
         let mut counts = BTreeMap::new();
         let open = |request: &&Request| {
-            request.verb == "watch" && request.code == 200 && !self.ended_watches.contains(&request.audit_id)
+            request.verb == "watch" && request.code == 200 && !self.ended.contains(&request.audit_id)
         };
         for request in self.requests.iter().filter(open) {
             *counts.entry(request.resource.clone()).or_default() += 1;

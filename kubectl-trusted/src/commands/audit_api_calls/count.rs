@@ -4,21 +4,10 @@
 
 use std::collections::BTreeMap;
 
-use super::document::{Kind, Row};
+pub(crate) use auditlog::Key;
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Key {
-    pub(crate) kind: Kind,
-    pub(crate) code: u16,
-}
-
-impl Key {
-    /// Whether the request stays open on purpose, as the API server sees it.
-    pub(crate) fn is_long_running(verb: &str, subresource: &str) -> bool {
-        matches!(verb, "watch" | "proxy")
-            || matches!(subresource, "attach" | "exec" | "proxy" | "log" | "portforward")
-    }
-}
+use super::document::Row;
+use super::log::{Event, Sink};
 
 /// The verb of the metrics in the words of the audit log.
 pub(crate) fn audit_verb(metric: &str) -> String {
@@ -50,27 +39,6 @@ pub(crate) const VERBS: [&str; 14] = [
     "head",
     "options",
 ];
-
-/// A request to no resource, by the first part of its path, so that the number of rows stays small whatever
-/// clients ask for.
-pub(crate) fn path_class(path: &str) -> &'static str {
-    const KNOWN: [&str; 11] = [
-        "/api",
-        "/apis",
-        "/healthz",
-        "/livez",
-        "/readyz",
-        "/metrics",
-        "/openapi",
-        "/version",
-        "/logs",
-        "/debug",
-        "/.well-known",
-    ];
-    let path = path.split(['?', '#']).next().unwrap_or_default();
-    let first = path.split('/').nth(1).unwrap_or_default();
-    KNOWN.into_iter().find(|known| known[1..] == *first).unwrap_or("/other")
-}
 
 /// The numbers, in the order of their keys.
 #[derive(Clone, Debug, Default)]
@@ -116,17 +84,17 @@ impl Counts {
     }
 }
 
+impl Sink for Counts {
+    fn count(&mut self, event: &Event<'_>) {
+        self.add(event.key(), 1);
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use auditlog::Kind;
 
-    #[test]
-    fn paths_fall_into_few_classes() {
-        assert_eq!(path_class("/openapi/v3?x=y"), "/openapi");
-        assert_eq!(path_class("/readyz"), "/readyz");
-        assert_eq!(path_class("/wp-login.php"), "/other");
-        assert_eq!(path_class(""), "/other");
-    }
+    use super::*;
 
     #[test]
     fn what_was_added_is_never_negative() {

@@ -2,6 +2,7 @@
 //!
 //! Owns the field names, which are a contract. A snapshot is read back by `diff`, so both directions live here.
 
+pub(crate) use auditlog::{Filter, Kind, OpenWatches, Window};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -29,63 +30,6 @@ impl Source {
     }
 }
 
-/// The time that the numbers cover.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Window {
-    pub(crate) from: Option<Timestamp>,
-    pub(crate) to: Option<Timestamp>,
-}
-
-impl Window {
-    pub(crate) fn length(&self) -> Option<jiff::SignedDuration> {
-        Some(self.to?.duration_since(self.from?)).filter(|length| !length.is_negative())
-    }
-
-    /// For rates; none for less than a second, of which a rate would be no more than noise.
-    pub(crate) fn minutes(&self) -> Option<f64> {
-        self.length().map(|length| length.as_secs_f64() / 60.0).filter(|minutes| *minutes >= 1.0 / 60.0)
-    }
-}
-
-/// What was asked for; absent parts were not restricted.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Filter {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) user: Option<String>,
-    /// The beginning of the user agent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) user_agent: Option<String>,
-    /// Namespaces of the objects; none for all.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) namespaces: Vec<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) api_group: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) since: Option<Timestamp>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) until: Option<Timestamp>,
-}
-
-impl Filter {
-    pub(crate) fn is_empty(&self) -> bool {
-        *self == Filter::default()
-    }
-}
-
-/// What a request was for.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub(crate) struct Kind {
-    pub(crate) verb: String,
-    #[serde(default)]
-    pub(crate) group: String,
-    /// The resource; for a request to no resource the first part of its path, such as `/readyz`.
-    #[serde(default)]
-    pub(crate) resource: String,
-    #[serde(default)]
-    pub(crate) subresource: String,
-}
-
 /// Requests of one kind with one answer, and their number.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Row {
@@ -94,14 +38,6 @@ pub(crate) struct Row {
     /// The HTTP status; 0 where none was recorded.
     #[serde(default)]
     pub(crate) code: u16,
-    pub(crate) count: u64,
-}
-
-/// Watches that were open when the numbers were taken.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(crate) struct OpenWatches {
-    pub(crate) group: String,
-    pub(crate) resource: String,
     pub(crate) count: u64,
 }
 

@@ -2,24 +2,20 @@
 //!
 //! Owns the flags that name files and clients, and what must be said about what was read.
 
-mod bounded;
-mod event;
 mod files;
 mod lines;
 mod merge;
-mod tally;
 
 use clap::Args;
 use jiff::Timestamp;
 
-pub(crate) use self::event::Event;
-pub(crate) use self::tally::{Sink, Tally};
 use super::document::{Filter, Notes};
 use crate::connect::ConnectionArgs;
 use crate::error::{Error, Result};
 use crate::output::progress::Progress;
 use crate::output::time::{Moment, parse_moment};
 use crate::session::Session;
+pub(crate) use auditlog::{Event, Sink, Tally};
 
 /// Whose requests, of which time, in which logs.
 #[derive(Clone, Debug, Default, Args)]

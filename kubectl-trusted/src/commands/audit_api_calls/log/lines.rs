@@ -79,7 +79,7 @@ pub(crate) fn next(input: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<Li
             return Ok(finished(any, too_long));
         }
         any = true;
-        let end = available.iter().position(|byte| *byte == b'\n');
+        let end = memchr::memchr(b'\n', available);
         let part = &available[..end.unwrap_or(available.len())];
         if line.len() + part.len() > LONGEST_LINE {
             too_long = true;

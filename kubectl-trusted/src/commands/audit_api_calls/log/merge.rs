@@ -6,13 +6,12 @@
 
 use std::io::BufRead;
 
+use auditlog::{Event, Seen, Sink, Tally};
 use jiff::{SignedDuration, Timestamp};
 
 use super::super::document::Notes;
-use super::event::Event;
 use super::files::File;
 use super::lines::{self, Input, Line};
-use super::tally::{Seen, Sink, Tally};
 use crate::error::{Error, Result};
 use crate::output::time::duration;
 

@@ -3,6 +3,27 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::kind::Kind;
+
+/// The numbers and nothing else.
+#[derive(Default)]
+struct Counts(BTreeMap<Key, u64>);
+
+impl Sink for Counts {
+    fn count(&mut self, event: &Event<'_>) {
+        *self.0.entry(event.key()).or_default() += 1;
+    }
+}
+
+impl Counts {
+    fn total(&self) -> u64 {
+        self.0.values().sum()
+    }
+
+    fn kinds(self) -> Vec<Kind> {
+        self.0.into_keys().map(|key| key.kind).collect()
+    }
+}
 
 /// An event of a log, at `second` past the hour.
 fn event(id: &str, stage: &str, verb: &str, resource: &str, second: u32) -> String {
@@ -108,6 +129,13 @@ fn a_refused_request_that_logs_its_start_only_counts_once() {
 }
 
 #[test]
+fn a_refused_watch_has_no_start_in_another_log() {
+    let refused = received("x", "ResponseComplete", "watch", "pods", (1, 2)).replace("200", "403");
+    let tally = tally(&[refused]);
+    assert_eq!((tally.headless(), tally.counted()), (0, 1));
+}
+
+#[test]
 fn the_window_takes_requests_as_a_whole_by_the_time_they_were_received() {
     let second = |second: u32| format!("2026-11-30T17:00:{second:02}Z").parse().ok();
     let filter = Filter { since: second(2), until: second(5), ..Filter::default() };
@@ -143,8 +171,8 @@ fn non_resource_requests_have_a_row_per_path_class() {
     let line = event("g", "ResponseComplete", "get", "pods", 1)
         .replace("\"objectRef\"", "\"ignored\"")
         .replace("/api/v1/pods", "/openapi/v3?hash=1");
-    let rows = tally(&[line]).into_sink().rows();
-    assert_eq!((rows[0].kind.resource.as_str(), rows[0].kind.verb.as_str()), ("/openapi", "get"));
+    let rows = tally(&[line]).into_sink().kinds();
+    assert_eq!((rows[0].resource.as_str(), rows[0].verb.as_str()), ("/openapi", "get"));
 }
 
 /// The stages that one request leaves in a log, in order.

@@ -11,10 +11,11 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::super::count::{Counts, Key};
-use super::super::document::{Filter, OpenWatches, Window};
-use super::bounded::Bounded;
-use super::event::{Event, Stage};
+use serde::{Deserialize, Serialize};
+
+use crate::bounded::Bounded;
+use crate::event::{Event, Stage};
+use crate::kind::{Key, OpenWatches};
 
 /// Requests open at the same time that are remembered: above the number of watches of very large clusters.
 const MOST_OPEN: usize = 1 << 18;
@@ -25,27 +26,70 @@ const MOST_RECENT: usize = 1 << 16;
 /// Users named when a filter matches nothing.
 const MOST_USERS: usize = 512;
 
-/// What is told of every request, once.
-pub(crate) trait Sink {
-    fn count(&mut self, event: &Event<'_>);
+/// The time that the numbers cover.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Window {
+    pub from: Option<Timestamp>,
+    pub to: Option<Timestamp>,
 }
 
-impl Sink for Counts {
-    fn count(&mut self, event: &Event<'_>) {
-        self.add(event.key(), 1);
+impl Window {
+    pub fn length(&self) -> Option<jiff::SignedDuration> {
+        Some(self.to?.duration_since(self.from?)).filter(|length| !length.is_negative())
     }
+
+    /// For rates; none for less than a second, of which a rate would be no more than noise.
+    pub fn minutes(&self) -> Option<f64> {
+        self.length().map(|length| length.as_secs_f64() / 60.0).filter(|minutes| *minutes >= 1.0 / 60.0)
+    }
+}
+
+/// What was asked for; absent parts were not restricted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Filter {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// The beginning of the user agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_agent: Option<String>,
+    /// Namespaces of the objects; none for all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub namespaces: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub api_group: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Timestamp>,
+}
+
+impl Filter {
+    pub fn is_empty(&self) -> bool {
+        *self == Filter::default()
+    }
+}
+
+/// What is told of every request, once.
+pub trait Sink {
+    /// A request, at the event by which it counts.
+    fn count(&mut self, event: &Event<'_>);
+
+    /// A long-running request that was counted is open no more.
+    fn ended(&mut self, _event: &Event<'_>) {}
 }
 
 /// What a line was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Seen {
+pub enum Seen {
     Event(Timestamp),
     Malformed,
     Blank,
 }
 
+/// Counts the requests of a log, line by line.
 #[derive(Debug)]
-pub(crate) struct Tally<S> {
+pub struct Tally<S> {
     filter: Filter,
     sink: S,
     counted: u64,
@@ -59,13 +103,14 @@ pub(crate) struct Tally<S> {
     first: Option<Timestamp>,
     last: Option<Timestamp>,
     users: BTreeMap<String, u64>,
-    pub(crate) events: u64,
-    pub(crate) malformed: u64,
-    pub(crate) repeated: u64,
+    pub events: u64,
+    pub malformed: u64,
+    pub repeated: u64,
 }
 
 impl<S: Sink> Tally<S> {
-    pub(crate) fn new(filter: Filter, sink: S) -> Tally<S> {
+    /// Counts the requests that this filter lets through, into this sink.
+    pub fn new(filter: Filter, sink: S) -> Tally<S> {
         Tally {
             filter,
             sink,
@@ -83,7 +128,8 @@ impl<S: Sink> Tally<S> {
         }
     }
 
-    pub(crate) fn line(&mut self, line: &[u8]) -> Seen {
+    /// Takes in one line of the log, without its end.
+    pub fn line(&mut self, line: &[u8]) -> Seen {
         if line.iter().all(u8::is_ascii_whitespace) {
             return Seen::Blank;
         }
@@ -162,6 +208,7 @@ impl<S: Sink> Tally<S> {
         self.count(event);
         // A refused request is over: some (failed authentication) log nothing but this stage.
         if self.headless.remove(id).is_some() || key.code >= 400 {
+            self.sink.ended(event);
             self.recent.insert(id, true);
         } else {
             self.open.insert(id, key);
@@ -175,6 +222,7 @@ impl<S: Sink> Tally<S> {
         };
         self.waiting.remove(id);
         if self.open.remove(id).is_some() {
+            self.sink.ended(event);
             self.recent.insert(id, false);
             return;
         }
@@ -182,17 +230,22 @@ impl<S: Sink> Tally<S> {
             self.repeated += u64::from(!std::mem::take(was_a_start));
             return;
         }
-        if event.is_long_running() && self.first.is_some_and(|first| event.request_received_timestamp < first)
-        {
+        let is_long_running = event.is_long_running();
+        // One that was refused never started, so that no other log holds its start.
+        let is_older = self.first.is_some_and(|first| event.request_received_timestamp < first);
+        if is_long_running && is_older && event.code() < 400 {
             self.headless.insert(id, event.key());
             return;
         }
         self.count(event);
+        if is_long_running {
+            self.sink.ended(event);
+        }
         self.recent.insert(id, false);
     }
 
     /// The part of the log that was looked at.
-    pub(crate) fn window(&self) -> Window {
+    pub fn window(&self) -> Window {
         let (since, until) = (self.filter.since, self.filter.until);
         Window {
             from: self.first.map(|first| since.map_or(first, |since| since.max(first))),
@@ -201,28 +254,29 @@ impl<S: Sink> Tally<S> {
     }
 
     /// The first event of all, whatever the filter.
-    pub(crate) fn first(&self) -> Option<Timestamp> {
+    pub fn first(&self) -> Option<Timestamp> {
         self.first
     }
 
-    pub(crate) fn headless(&self) -> usize {
+    /// Long-running requests that ended and whose start is in a log before.
+    pub fn headless(&self) -> usize {
         self.headless.len()
     }
 
     /// Long-running requests that had to be forgotten while open; each may count a second time at its end.
-    pub(crate) fn forgotten(&self) -> u64 {
+    pub fn forgotten(&self) -> u64 {
         self.open.evicted()
     }
 
     /// The users that did send requests in the window, busiest first.
-    pub(crate) fn other_users(&self) -> Vec<&str> {
+    pub fn other_users(&self) -> Vec<&str> {
         let mut users: Vec<_> = self.users.iter().collect();
         users.sort_by_key(|(name, count)| (std::cmp::Reverse(**count), name.as_str()));
         users.into_iter().map(|(name, _)| name.as_str()).collect()
     }
 
     /// Watches that had started and not ended when the log ended.
-    pub(crate) fn open_watches(&self) -> Vec<OpenWatches> {
+    pub fn open_watches(&self) -> Vec<OpenWatches> {
         let mut open = BTreeMap::<(&str, &str), u64>::new();
         for key in self.open.values().filter(|key| key.kind.verb == "watch") {
             *open.entry((&key.kind.group, &key.kind.resource)).or_default() += 1;
@@ -235,20 +289,28 @@ impl<S: Sink> Tally<S> {
         open.into_iter().map(watches).collect()
     }
 
-    pub(crate) fn counted(&self) -> u64 {
+    /// Requests counted so far.
+    pub fn counted(&self) -> u64 {
         self.counted
     }
 
     /// Requests of which the log holds no answer: they were under way, or the policy leaves the answers out.
-    pub(crate) fn unanswered(&self) -> usize {
+    pub fn unanswered(&self) -> usize {
         self.waiting.len()
     }
 
-    pub(crate) fn filter(&self) -> &Filter {
+    /// Whose requests are counted.
+    pub fn filter(&self) -> &Filter {
         &self.filter
     }
 
-    pub(crate) fn into_sink(self) -> S {
+    /// What was counted so far.
+    pub fn sink(&self) -> &S {
+        &self.sink
+    }
+
+    /// What was counted.
+    pub fn into_sink(self) -> S {
         self.sink
     }
 }

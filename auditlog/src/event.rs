@@ -10,27 +10,27 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::super::count::{Key, path_class};
-use super::super::document::Kind;
+use crate::kind::{Key, Kind, path_class};
 
+/// A line of a log.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Event<'a> {
+pub struct Event<'a> {
     #[serde(borrow)]
     kind: Cow<'a, str>,
     #[serde(borrow)]
     api_version: Cow<'a, str>,
     #[serde(rename = "auditID", borrow, default)]
     audit_id: Cow<'a, str>,
-    pub(crate) stage: Stage,
+    pub stage: Stage,
     #[serde(rename = "requestURI", borrow, default)]
     request_uri: Cow<'a, str>,
     #[serde(borrow)]
-    pub(crate) verb: Cow<'a, str>,
+    pub verb: Cow<'a, str>,
     #[serde(borrow, default)]
     user: User<'a>,
     #[serde(borrow, default)]
-    pub(crate) user_agent: Cow<'a, str>,
+    pub user_agent: Cow<'a, str>,
     #[serde(borrow, default)]
     object_ref: Option<ObjectRef<'a>>,
     #[serde(default)]
@@ -41,12 +41,13 @@ pub(crate) struct Event<'a> {
     request_object: Option<&'a RawValue>,
     #[serde(borrow, default)]
     response_object: Option<&'a RawValue>,
-    pub(crate) request_received_timestamp: Timestamp,
-    pub(crate) stage_timestamp: Timestamp,
+    pub request_received_timestamp: Timestamp,
+    pub stage_timestamp: Timestamp,
 }
 
+/// How far a request had come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-pub(crate) enum Stage {
+pub enum Stage {
     RequestReceived,
     ResponseStarted,
     ResponseComplete,
@@ -101,45 +102,64 @@ struct ResponseStatus {
 
 impl<'a> Event<'a> {
     /// The event of a line; anything that is no audit event is nothing.
-    pub(crate) fn parse(line: &'a [u8]) -> Option<Event<'a>> {
-        let event: Event<'a> = serde_json::from_slice(line).ok()?;
+    pub fn parse(line: &'a [u8]) -> Option<Event<'a>> {
+        // Checked as a whole, so that none of its strings is by itself.
+        let event: Event<'a> = serde_json::from_str(std::str::from_utf8(line).ok()?).ok()?;
         (event.kind == "Event" && event.api_version.starts_with("audit.k8s.io/")).then_some(event)
     }
 
-    pub(crate) fn user(&self) -> &str {
+    /// What all stages of one request share; empty where a log leaves it out.
+    pub fn audit_id(&self) -> &str {
+        &self.audit_id
+    }
+
+    /// Empty for a request to no resource.
+    pub fn resource(&self) -> &str {
+        self.object_ref.as_ref().map_or("", |object| &object.resource)
+    }
+
+    /// Empty for none.
+    pub fn subresource(&self) -> &str {
+        self.object_ref.as_ref().map_or("", |object| &object.subresource)
+    }
+
+    /// The name of who sent it.
+    pub fn user(&self) -> &str {
         &self.user.username
     }
 
     /// Empty for an object of the cluster and for all namespaces.
-    pub(crate) fn namespace(&self) -> &str {
+    pub fn namespace(&self) -> &str {
         self.object_ref.as_ref().map_or("", |object| &object.namespace)
     }
 
     /// Empty for a collection.
-    pub(crate) fn name(&self) -> &str {
+    pub fn name(&self) -> &str {
         self.object_ref.as_ref().map_or("", |object| &object.name)
     }
 
-    pub(crate) fn request_uri(&self) -> &str {
+    /// Path and query.
+    pub fn request_uri(&self) -> &str {
         &self.request_uri
     }
 
     /// The version of the object as the client sent it.
-    pub(crate) fn version_sent(&self) -> Option<String> {
+    pub fn version_sent(&self) -> Option<String> {
         version(self.request_object)
     }
 
     /// The version of the object after the request; none where the policy logs no bodies.
-    pub(crate) fn version_after(&self) -> Option<String> {
+    pub fn version_after(&self) -> Option<String> {
         version(self.response_object)
     }
 
-    pub(crate) fn group(&self) -> &str {
+    /// The API group, empty for the core group.
+    pub fn group(&self) -> &str {
         self.object_ref.as_ref().map_or("", |object| &object.api_group)
     }
 
     /// What all stages of one request share, in 128 bits: a client may send an audit id of any text.
-    pub(crate) fn id(&self) -> Option<u128> {
+    pub fn id(&self) -> Option<u128> {
         if self.audit_id.is_empty() {
             return None;
         }
@@ -151,12 +171,19 @@ impl<'a> Event<'a> {
         Some(half(0) << 64 | half(1))
     }
 
-    pub(crate) fn is_long_running(&self) -> bool {
-        Key::is_long_running(&self.verb, self.object_ref.as_ref().map_or("", |object| &object.subresource))
+    /// Whether the request stays open on purpose.
+    pub fn is_long_running(&self) -> bool {
+        Key::is_long_running(&self.verb, self.subresource())
     }
 
-    pub(crate) fn key(&self) -> Key {
+    /// The HTTP status; 0 where none was recorded.
+    pub fn code(&self) -> u16 {
         let code = self.response_status.as_ref().and_then(|status| status.code).unwrap_or_default();
+        u16::try_from(code).unwrap_or_default()
+    }
+
+    /// What it is counted as.
+    pub fn key(&self) -> Key {
         let (group, resource, subresource) = match &self.object_ref {
             Some(object) if !object.resource.is_empty() => {
                 (object.api_group.to_string(), object.resource.to_string(), object.subresource.to_string())
@@ -164,6 +191,6 @@ impl<'a> Event<'a> {
             _ => (String::new(), path_class(&self.request_uri).to_owned(), String::new()),
         };
         let kind = Kind { verb: self.verb.to_string(), group, resource, subresource };
-        Key { kind, code: u16::try_from(code).unwrap_or_default() }
+        Key { kind, code: self.code() }
     }
 }
