@@ -201,7 +201,11 @@ fn names<D: Document>(document: &D) -> Result<String> {
 
 pub(crate) fn exported<D: Document>(document: &D, export: Export) -> Result<String> {
     document.export(export).ok_or_else(|| {
-        Error::usage(format!("-o {} is for counts of requests: audit-api-calls", export.word()))
+        let of = match export {
+            Export::Csv => "audit-api-calls",
+            Export::Junit | Export::Prometheus => "snapshot, run and diff of audit-api-calls",
+        };
+        Error::usage(format!("-o {} is for counts of requests: {of}", export.word()))
             .next("use -o json, -o yaml or -o markdown")
     })
 }

@@ -167,6 +167,49 @@ fn lines_that_are_no_events_are_counted_and_nothing_more() {
 }
 
 #[test]
+fn a_line_that_is_cut_anywhere_is_no_request() {
+    let line = event("g", "ResponseComplete", "get", "pods", 1);
+    for end in 1..line.len() {
+        let mut tally = Tally::new(Filter::default(), Counts::default());
+        assert_eq!(tally.line(&line.as_bytes()[..end]), Seen::Malformed, "{end}");
+        assert_eq!((tally.malformed, tally.counted()), (1, 0), "{end}");
+    }
+}
+
+#[test]
+fn stages_may_be_missing_for_some_and_not_for_others() {
+    // Rules of one policy may omit stages for some kinds, and a change of the policy takes effect in between.
+    let lines = [
+        event("a", "RequestReceived", "get", "pods", 1),
+        event("a", "ResponseComplete", "get", "pods", 1),
+        event("b", "ResponseComplete", "get", "secrets", 2),
+        event("w", "RequestReceived", "watch", "pods", 3),
+        event("w", "ResponseStarted", "watch", "pods", 3),
+        received("v", "ResponseComplete", "watch", "secrets", (4, 9)),
+        event("p", "RequestReceived", "update", "pods", 5),
+        event("p", "Panic", "update", "pods", 5),
+        event("c", "RequestReceived", "list", "pods", 6),
+    ];
+    let tally = tally(&lines);
+    assert_eq!((tally.counted(), tally.unanswered(), tally.malformed), (5, 1, 0));
+    assert_eq!(tally.open_watches().len(), 1);
+}
+
+#[test]
+fn clocks_that_jump_change_no_count() {
+    // The clock is set back by 30 s between a start and its end, and forward by 20 s between two stages.
+    let lines = [
+        received("w", "ResponseStarted", "watch", "pods", (40, 40)),
+        received("w", "ResponseComplete", "watch", "pods", (40, 10)),
+        received("g", "RequestReceived", "get", "pods", (11, 11)),
+        received("g", "ResponseComplete", "get", "pods", (11, 31)),
+    ];
+    let tally = tally(&lines);
+    assert_eq!((tally.counted(), tally.unanswered(), tally.headless()), (2, 0, 0));
+    assert!(tally.window().length().is_some_and(|length| length.as_secs() == 30), "{:?}", tally.window());
+}
+
+#[test]
 fn non_resource_requests_have_a_row_per_path_class() {
     let line = event("g", "ResponseComplete", "get", "pods", 1)
         .replace("\"objectRef\"", "\"ignored\"")
@@ -188,6 +231,18 @@ fn stages() -> impl Strategy<Value = (&'static str, &'static [&'static str])> {
 }
 
 proptest! {
+    /// Whatever bytes a log holds: a line is an event, malformed or blank, and only events count.
+    #[test]
+    fn any_bytes_are_taken(line in prop::collection::vec(any::<u8>(), 0..200), at in any::<prop::sample::Index>(), byte in any::<u8>()) {
+        let mut tally = Tally::new(Filter::default(), Counts::default());
+        tally.line(&line);
+        let mut changed = event("g", "ResponseComplete", "get", "pods", 1).into_bytes();
+        let at = at.index(changed.len());
+        changed[at] = byte;
+        tally.line(&changed);
+        prop_assert!(tally.counted() <= tally.events && tally.events + tally.malformed <= 2);
+    }
+
     /// However the stages of many requests lie between each other, and whichever lines come twice, each request
     /// counts once.
     #[test]

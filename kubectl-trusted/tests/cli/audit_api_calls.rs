@@ -4,6 +4,7 @@ mod budgets;
 mod counts;
 mod exports;
 mod logs;
+mod own_budget;
 mod pictures;
 mod runs;
 

@@ -10,13 +10,13 @@ use crate::run::Plugin;
 use crate::stage::Stage;
 
 /// The operator in this process, as its ServiceAccount.
-struct Operator {
+pub(crate) struct Operator {
     stop: Option<tokio::sync::oneshot::Sender<()>>,
     running: tokio::task::JoinHandle<Result<(), trusted_operator::RunError>>,
 }
 
 impl Operator {
-    async fn start(namespace: &TestNamespace) -> Operator {
+    pub(crate) async fn start(namespace: &TestNamespace) -> Operator {
         let config = trusted_operator::RunConfig::new(namespace.operator_config().await, namespace.name());
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
         let running = tokio::spawn(trusted_operator::run(config, async move {
@@ -25,13 +25,13 @@ impl Operator {
         Operator { stop: Some(stop), running }
     }
 
-    async fn stop(mut self) {
+    pub(crate) async fn stop(mut self) {
         drop(self.stop.take());
         self.running.await.expect("the operator does not panic").expect("the operator ends well");
     }
 }
 
-async fn verdict(plugin: &Plugin, verdict: &str) -> serde_json::Value {
+pub(crate) async fn verdict(plugin: &Plugin, verdict: &str) -> serde_json::Value {
     eventually(verdict, Duration::from_secs(60), || async {
         let document = plugin.run(&["status", "-o", "json"]).await.json();
         if document["verdict"] == verdict { Ok(document) } else { Err(document.to_string()) }

@@ -12,11 +12,13 @@ use serde::Serialize;
 
 use self::findings::Finding;
 use self::habits::Habits;
-use super::document::{Filter, Notes, Source, Window};
+use super::document::{Filter, Kind, Notes, Source, Window};
+use super::export::csv;
 use super::log::{self, LogArgs, Tally};
 use super::render;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
+use crate::output::format::Export;
 use crate::output::machine::Document;
 use crate::output::text::{Span, Text, Tone};
 use crate::session::Session;
@@ -81,6 +83,29 @@ impl Document for Explanation {
 
     fn wide(&self) -> Text {
         draw(self, usize::MAX)
+    }
+
+    fn export(&self, export: Export) -> Option<String> {
+        let titles = [
+            "habit",
+            "user",
+            "verb",
+            "group",
+            "resource",
+            "subresource",
+            "count",
+            "avoidable",
+            "what",
+            "fewer",
+        ];
+        let row = |finding: &Finding| {
+            let Kind { verb, group, resource, subresource } = &finding.kind;
+            let words = [finding.habit.title(), &finding.user, verb, group, resource, subresource];
+            let numbers = [finding.count, finding.avoidable].map(|number| number.to_string());
+            let told = [finding.what.clone(), finding.habit.remedy().to_owned()];
+            words.map(str::to_owned).into_iter().chain(numbers).chain(told).collect()
+        };
+        (export == Export::Csv).then(|| csv::table(&titles.map(str::to_owned), self.findings.iter().map(row)))
     }
 }
 

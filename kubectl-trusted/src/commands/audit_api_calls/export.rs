@@ -3,7 +3,7 @@
 //! Owns which facts go into which form. The forms themselves are below; all of them escape what clients can choose,
 //! which is any name of a resource.
 
-mod csv;
+pub(crate) mod csv;
 mod junit;
 mod prometheus;
 pub(crate) mod xml;

@@ -9,10 +9,12 @@ use serde::Serialize;
 
 use super::change::per_minute;
 use super::document::{Filter, Notes, Source, Window};
+use super::export::csv;
 use super::log::{self, Event, LogArgs, Sink, Tally};
 use super::render;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
+use crate::output::format::Export;
 use crate::output::machine::Document;
 use crate::output::text::{Align, Bar, Span, Table, Text, Tone};
 use crate::session::Session;
@@ -213,5 +215,16 @@ impl Document for Top {
         }
         render::notes(&mut text, &self.notes);
         text
+    }
+
+    fn export(&self, export: Export) -> Option<String> {
+        let numbers = ["count", "failed", "percent", "perMinute"].map(str::to_owned);
+        let titles: Vec<_> = self.by.iter().cloned().chain(numbers).collect();
+        let row = |row: &Row| {
+            let rate = row.per_minute.map(|rate| rate.to_string()).unwrap_or_default();
+            let numbers = [row.count.to_string(), row.failed.to_string(), row.percent.to_string(), rate];
+            row.of.iter().cloned().chain(numbers).collect()
+        };
+        (export == Export::Csv).then(|| csv::table(&titles, self.rows.iter().map(row)))
     }
 }

@@ -70,6 +70,34 @@ async fn a_test_report_fails_for_what_is_over_budget() {
 }
 
 #[tokio::test]
+async fn rankings_and_habits_are_tables_too() {
+    let top = ["audit-api-calls", "top", "--audit-log", EXCERPT, "--by", "user,verb"];
+    let csv = bare(&[&top[..], &["-o", "csv"]].concat()).await.exits(0).stdout;
+    let lines: Vec<_> = csv.lines().map(cells).collect();
+    assert_eq!(lines[0], ["user", "verb", "count", "failed", "percent", "perMinute"]);
+    assert_eq!(lines[1], ["op-a", "create", "2", "1", "25", "0.267"]);
+    assert_eq!(lines[1..].iter().map(|line| line[2].parse::<u64>().unwrap()).sum::<u64>(), 8);
+    let markdown = bare(&[&top[..], &["-o", "markdown"]].concat()).await.exits(0).stdout;
+    assert!(markdown.contains("| op-a | create | 2 | 25.0% |"), "{markdown}");
+    let refused = bare(&[&top[..], &["-o", "junit"]].concat()).await.exits(2).stderr;
+    assert!(refused.contains("is for counts of requests: snapshot, run and diff"), "{refused}");
+
+    let log = std::fs::read_to_string(EXCERPT).unwrap();
+    let get = log.lines().find(|line| line.contains("\"verb\":\"get\"")).unwrap();
+    let id = serde_json::from_str::<serde_json::Value>(get).unwrap()["auditID"].as_str().unwrap().to_owned();
+    let polls: String = (0..30).map(|at| format!("{}\n", get.replace(&id, &format!("poll-{at}")))).collect();
+    let folder = tempfile::tempdir().unwrap();
+    let file = written(folder.path(), "polls.log", polls.as_bytes());
+    let csv =
+        bare(&["audit-api-calls", "explain", "--audit-log", path(&file), "-o", "csv"]).await.exits(0).stdout;
+    assert!(
+        csv.starts_with("habit,user,verb,group,resource,subresource,count,avoidable,what,fewer\n"),
+        "{csv}"
+    );
+    assert!(csv.contains("\nPolling GETs,op-a,get,,secrets,,30,29,"), "{csv}");
+}
+
+#[tokio::test]
 async fn other_results_have_no_such_form() {
     let ran = bare(&["version", "--client", "-o", "csv"]).await.exits(2);
     assert!(ran.stderr.contains("-o csv is for counts of requests"), "{}", ran.stderr);

@@ -42,6 +42,13 @@ pub(super) fn diff(diff: &Diff) -> String {
     text
 }
 
+/// A table of words and numbers that are not negative.
+pub(crate) fn table(titles: &[String], rows: impl Iterator<Item = Vec<String>>) -> String {
+    let line = |cells: &[String]| cells.iter().map(|text| cell(text)).collect::<Vec<_>>().join(",") + "\n";
+    let head = line(titles);
+    rows.fold(head, |text, row| text + &line(&row))
+}
+
 fn cell(text: &str) -> String {
     let safe = neutral::for_terminal(text);
     let is_formula = safe.starts_with(['=', '+', '-', '@']);
@@ -59,5 +66,7 @@ mod tests {
         assert_eq!(cell("a,\"b\""), "\"a,\"\"b\"\"\"");
         assert_eq!(cell("=1+1"), "\"'=1+1\"");
         assert_eq!(cell("a\nb"), "a\\u{a}b");
+        let rows = [vec!["x,y".to_owned(), "1".to_owned()]].into_iter();
+        assert_eq!(table(&["user".to_owned(), "count".to_owned()], rows), "user,count\n\"x,y\",1\n");
     }
 }
