@@ -49,6 +49,9 @@ _kubectl__trusted() {
             kubectl__trusted__subcmd__audit__subcmd__api__subcmd__calls,explain)
                 cmd="kubectl__trusted__subcmd__audit__subcmd__api__subcmd__calls__subcmd__explain"
                 ;;
+            kubectl__trusted__subcmd__audit__subcmd__api__subcmd__calls,live)
+                cmd="kubectl__trusted__subcmd__audit__subcmd__api__subcmd__calls__subcmd__live"
+                ;;
             kubectl__trusted__subcmd__audit__subcmd__api__subcmd__calls,run)
                 cmd="kubectl__trusted__subcmd__audit__subcmd__api__subcmd__calls__subcmd__run"
                 ;;
@@ -285,7 +288,7 @@ _kubectl__trusted() {
             return 0
             ;;
         kubectl__subcmd__trusted__subcmd__audit__subcmd__api__subcmd__calls)
-            opts="-o -n -A -s -h --output --color --namespace --all-namespaces --context --cluster --user --kubeconfig --as --as-group --as-uid --request-timeout --server --token --certificate-authority --insecure-skip-tls-verify --client-certificate --client-key --tls-server-name --help snapshot diff run top explain"
+            opts="-o -n -A -s -h --output --color --namespace --all-namespaces --context --cluster --user --kubeconfig --as --as-group --as-uid --request-timeout --server --token --certificate-authority --insecure-skip-tls-verify --client-certificate --client-key --tls-server-name --help snapshot diff run live top explain"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -622,8 +625,182 @@ _kubectl__trusted() {
             COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
             return 0
             ;;
+        kubectl__subcmd__trusted__subcmd__audit__subcmd__api__subcmd__calls__subcmd__live)
+            opts="-o -n -A -s -h --duration --interval --audit-log --service-account --user-agent --api-group --since --until --source --pod --metrics-url --instances --flow-schema-for --out --max --max-total --budget --write-budget --junit --step-summary --strict --output --color --namespace --all-namespaces --context --cluster --user --kubeconfig --as --as-group --as-uid --request-timeout --server --token --certificate-authority --insecure-skip-tls-verify --client-certificate --client-key --tls-server-name --help"
+            if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
+                COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+                return 0
+            fi
+            case "${prev}" in
+                --duration)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --interval)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --audit-log)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --service-account)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --user-agent)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --api-group)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --since)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --until)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --source)
+                    COMPREPLY=($(compgen -W "apiserver-metrics" -- "${cur}"))
+                    return 0
+                    ;;
+                --pod)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --metrics-url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --instances)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --flow-schema-for)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --out)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --max-total)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --budget)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --write-budget)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --junit)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --step-summary)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --output)
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown csv junit prometheus jsonpath=" -- "${cur}"))
+                    return 0
+                    ;;
+                -o)
+                    COMPREPLY=($(compgen -W "table wide json yaml name markdown csv junit prometheus jsonpath=" -- "${cur}"))
+                    return 0
+                    ;;
+                --color)
+                    COMPREPLY=($(compgen -W "auto always never" -- "${cur}"))
+                    return 0
+                    ;;
+                --namespace)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -n)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --context)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --cluster)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --user)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --kubeconfig)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --as)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --as-group)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --as-uid)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --request-timeout)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --server)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                -s)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --token)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --certificate-authority)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --client-certificate)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --client-key)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --tls-server-name)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                *)
+                    COMPREPLY=()
+                    ;;
+            esac
+            COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
+            return 0
+            ;;
         kubectl__subcmd__trusted__subcmd__audit__subcmd__api__subcmd__calls__subcmd__run)
-            opts="-o -n -A -s -h --audit-log --service-account --user-agent --api-group --since --until --out --max --max-total --budget --write-budget --junit --step-summary --strict --output --color --namespace --all-namespaces --context --cluster --user --kubeconfig --as --as-group --as-uid --request-timeout --server --token --certificate-authority --insecure-skip-tls-verify --client-certificate --client-key --tls-server-name --help"
+            opts="-o -n -A -s -h --audit-log --service-account --user-agent --api-group --since --until --source --pod --metrics-url --instances --flow-schema-for --out --max --max-total --budget --write-budget --junit --step-summary --strict --output --color --namespace --all-namespaces --context --cluster --user --kubeconfig --as --as-group --as-uid --request-timeout --server --token --certificate-authority --insecure-skip-tls-verify --client-certificate --client-key --tls-server-name --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -650,6 +827,26 @@ _kubectl__trusted() {
                     return 0
                     ;;
                 --until)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --source)
+                    COMPREPLY=($(compgen -W "apiserver-metrics" -- "${cur}"))
+                    return 0
+                    ;;
+                --pod)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --metrics-url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --instances)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --flow-schema-for)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
@@ -769,7 +966,7 @@ _kubectl__trusted() {
             return 0
             ;;
         kubectl__subcmd__trusted__subcmd__audit__subcmd__api__subcmd__calls__subcmd__snapshot)
-            opts="-o -n -A -s -h --audit-log --service-account --user-agent --api-group --since --until --out --as-claimed --max --max-total --budget --write-budget --junit --step-summary --strict --output --color --namespace --all-namespaces --context --cluster --user --kubeconfig --as --as-group --as-uid --request-timeout --server --token --certificate-authority --insecure-skip-tls-verify --client-certificate --client-key --tls-server-name --help"
+            opts="-o -n -A -s -h --audit-log --service-account --user-agent --api-group --since --until --source --pod --metrics-url --instances --out --as-claimed --max --max-total --budget --write-budget --junit --step-summary --strict --output --color --namespace --all-namespaces --context --cluster --user --kubeconfig --as --as-group --as-uid --request-timeout --server --token --certificate-authority --insecure-skip-tls-verify --client-certificate --client-key --tls-server-name --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -796,6 +993,22 @@ _kubectl__trusted() {
                     return 0
                     ;;
                 --until)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --source)
+                    COMPREPLY=($(compgen -W "apiserver-metrics" -- "${cur}"))
+                    return 0
+                    ;;
+                --pod)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --metrics-url)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --instances)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

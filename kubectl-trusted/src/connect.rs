@@ -177,6 +177,21 @@ impl ConnectionArgs {
         Ok(config)
     }
 
+    /// How to reach something else than an API server: of the flags those for TLS and the token, of the kubeconfig nothing.
+    pub(crate) fn config_of(&self, url: http::Uri) -> Config {
+        // A second provider cannot be installed; the first one is the same.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let mut config = Config::new(url);
+        config.connect_timeout = Some(LONGEST_CONNECT);
+        config.default_retry = false;
+        config.headers.push((USER_AGENT, HeaderValue::from_static(AGENT)));
+        config.auth_info.token = self.token.clone().map(Into::into);
+        config.root_cert_file = self.certificate_authority.clone().map(Into::into);
+        config.accept_invalid_certs = self.insecure_skip_tls_verify;
+        config.tls_server_name.clone_from(&self.tls_server_name);
+        config
+    }
+
     fn impersonate(&self, config: &mut Config) -> Result<()> {
         if self.impersonate.is_none()
             && (!self.impersonate_groups.is_empty() || self.impersonate_uid.is_some())

@@ -10,6 +10,7 @@ mod markdown;
 pub(crate) mod neutral;
 pub(crate) mod paint;
 pub(crate) mod progress;
+pub(crate) mod redrawn;
 pub(crate) mod text;
 pub(crate) mod time;
 
@@ -30,6 +31,7 @@ pub(crate) struct Screen {
     err: Canvas,
     talks_to_a_terminal: bool,
     shows_on_a_terminal: bool,
+    is_dumb: bool,
     closed: bool,
 }
 
@@ -51,6 +53,7 @@ impl Screen {
             },
             talks_to_a_terminal: err,
             shows_on_a_terminal: out,
+            is_dumb: environment.dumb,
             closed: false,
             format,
         }
@@ -68,7 +71,26 @@ impl Screen {
 
     /// Whether nobody asked for another format than the one for people.
     pub(crate) fn is_for_people(&self) -> bool {
-        self.format == Format::Table
+        matches!(self.format, Format::Table | Format::Wide)
+    }
+
+    /// Whether a result for people can be drawn again in its place.
+    pub(crate) fn can_redraw(&self) -> bool {
+        self.is_for_people() && self.shows_on_a_terminal && !self.is_dumb
+    }
+
+    pub(crate) fn canvas(&self) -> Canvas {
+        self.out
+    }
+
+    /// Whether who reads the result has gone.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    /// One line of a result that comes bit by bit.
+    pub(crate) fn line(&mut self, line: &str) -> Result<()> {
+        self.write_out(&format!("{}\n", neutral::for_terminal(line)))
     }
 
     /// The result of a command, in the format asked for.

@@ -1,6 +1,7 @@
 //! `audit-api-calls`: what clients cost an API server, and whether it is more than before.
 //!
-//! Owns the subcommands. Two sources are read, both of the API server itself: its metrics and its audit log.
+//! Owns the subcommands. What they count is from the API server (audit log, metrics, FlowSchemas, APIRequestCounts) or
+//! from a client of it (its own metrics).
 
 mod budget;
 mod change;
@@ -11,14 +12,19 @@ mod diff;
 mod document;
 mod explain;
 mod export;
+mod flow;
 mod group;
+mod instances;
+mod live;
 mod log;
+mod meter;
 mod metrics;
+mod reading;
 mod render;
 mod report;
 mod run;
-mod server;
 mod snapshot;
+mod source;
 mod top;
 mod validity;
 
@@ -52,6 +58,15 @@ Examples:
   # What do these tests cost?
   kubectl trusted audit-api-calls run --audit-log audit.log -- make e2e
 
+  # What is being asked just now? A table that is drawn again
+  kubectl trusted audit-api-calls live --duration 10m
+
+  # What does a client count itself? Any with client-go, kubert, or ours
+  kubectl trusted audit-api-calls live --pod my-operator-0:8080 -n mine
+
+  # What does one ServiceAccount send? By a FlowSchema made for the time
+  kubectl trusted audit-api-calls run --flow-schema-for mine/op -- make e2e
+
   # Who asks most?
   kubectl trusted audit-api-calls top --audit-log /var/log/kubernetes/audit
 
@@ -81,6 +96,9 @@ enum What {
     /// Count requests while a command runs, and end with its exit code
     #[command(after_help = EXAMPLES)]
     Run(Box<run::RunArgs>),
+    /// Show what is being asked now, interval by interval
+    #[command(after_help = EXAMPLES)]
+    Live(Box<live::LiveArgs>),
     /// Show who sends most requests, by client, verb and resource
     #[command(after_help = EXAMPLES)]
     Top(Box<top::TopArgs>),
@@ -94,6 +112,7 @@ pub(crate) async fn run(session: &mut Session, args: AuditApiCallsArgs) -> Resul
         What::Snapshot(args) => snapshot::run(session, *args).await,
         What::Diff(args) => diff::run(session, &args),
         What::Run(args) => run::run(session, *args).await,
+        What::Live(args) => live::run(session, *args).await,
         What::Top(args) => top::run(session, &args).await,
         What::Explain(args) => explain::run(session, &args).await,
     }

@@ -3,10 +3,14 @@
 mod budgets;
 mod counts;
 mod exports;
+mod flows;
+mod lives;
 mod logs;
 mod own_budget;
 mod pictures;
+mod pods;
 mod runs;
+mod sources;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -283,4 +287,5 @@ async fn metrics_need_a_right_that_is_named() {
     let ran = Plugin::as_user(&namespace, "nobody").run(&["audit-api-calls", "snapshot"]).await.exits(1);
     assert!(ran.stderr.starts_with("Error from server (Forbidden): "), "{}", ran.stderr);
     assert!(ran.stderr.contains("non-resource URL /metrics"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("ClusterRole trusted-auditor"), "{}", ran.stderr);
 }

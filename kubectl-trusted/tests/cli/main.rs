@@ -14,6 +14,7 @@ mod completion;
 mod deny_ak;
 mod explain_machine;
 mod formats;
+mod pages;
 mod plugin;
 mod report;
 mod run;

@@ -48,7 +48,7 @@ async fn help_names_it_as_kubectl_does_and_touches_no_cluster() {
     );
 }
 
-const VERBS: [&str; 14] = [
+const VERBS: [&str; 15] = [
     "",
     "status",
     "approve-ak",
@@ -58,6 +58,7 @@ const VERBS: [&str; 14] = [
     "audit-api-calls snapshot",
     "audit-api-calls diff",
     "audit-api-calls run",
+    "audit-api-calls live",
     "audit-api-calls top",
     "audit-api-calls explain",
     "version",

@@ -65,6 +65,13 @@ impl Plugin {
         command
     }
 
+    /// A script of the shell, with the kubeconfig of this user.
+    pub(crate) async fn shell(&self, script: &str) -> Ran {
+        let mut shell = Command::new("/bin/sh");
+        shell.env_clear().env("PATH", "/usr/bin:/bin").env("KUBECONFIG", &self.kubeconfig).kill_on_drop(true);
+        Ran::of(shell.args(["-c", script]).stdin(Stdio::null()).output().await.expect("the shell runs"))
+    }
+
     pub(crate) async fn run(&self, arguments: &[&str]) -> Ran {
         Ran::of(self.command().args(arguments).stdin(Stdio::null()).output().await.expect("the binary runs"))
     }

@@ -65,6 +65,12 @@ impl Terminal {
         self.keyboard.write_all(text.as_bytes()).expect("the terminal takes it");
     }
 
+    /// Sends what Ctrl-C sends.
+    pub(crate) fn interrupt(&self) {
+        let process = self.child.id().to_string();
+        std::process::Command::new("kill").args(["-INT", &process]).status().expect("kill runs");
+    }
+
     /// The exit code and all that the screen showed.
     pub(crate) fn ends(mut self) -> (i32, String) {
         let deadline = Instant::now() + PATIENCE;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 pub(crate) use auditlog::Key;
 
-use super::document::Row;
+use super::document::{Kind, Row};
 use super::log::{Event, Sink};
 
 /// The verb of the metrics in the words of the audit log.
@@ -19,6 +19,14 @@ pub(crate) fn audit_verb(metric: &str) -> String {
         "WATCHLIST" => "watch".to_owned(),
         other => other.to_ascii_lowercase(),
     }
+}
+
+/// The verb of counters that know none.
+pub(crate) const ANY_VERB: &str = "any";
+
+/// Whether a verb is one of Kubernetes. HTTP methods are in capitals.
+pub(crate) fn is_known(verb: &str) -> bool {
+    verb != ANY_VERB && !verb.starts_with(|c: char| c.is_ascii_uppercase())
 }
 
 /// The verbs a budget can name. Those of the second line are of requests to no resource, whose verb is the HTTP
@@ -79,6 +87,19 @@ impl Counts {
         }
     }
 
+    /// By kind, whatever the codes.
+    pub(crate) fn by_kind(&self) -> BTreeMap<&Kind, u64> {
+        let mut kinds = BTreeMap::new();
+        for (key, count) in &self.0 {
+            *kinds.entry(&key.kind).or_default() += count;
+        }
+        kinds
+    }
+
+    pub(crate) fn extend(&mut self, more: &Counts) {
+        more.0.iter().for_each(|(key, count)| self.add(key.clone(), *count));
+    }
+
     pub(crate) fn rows(self) -> Vec<Row> {
         self.0.into_iter().map(|(key, count)| Row { kind: key.kind, code: key.code, count }).collect()
     }
@@ -90,10 +111,18 @@ impl Sink for Counts {
     }
 }
 
+impl<'a> FromIterator<&'a Row> for Counts {
+    fn from_iter<T: IntoIterator<Item = &'a Row>>(rows: T) -> Counts {
+        let mut counts = Counts::default();
+        for row in rows {
+            counts.add(Key { kind: row.kind.clone(), code: row.code }, row.count);
+        }
+        counts
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use auditlog::Kind;
-
     use super::*;
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! Owns which comparisons hold and what must be said about the others. Reads no cluster.
 
+mod joined;
 mod judge;
 
 use std::collections::BTreeMap;
@@ -14,9 +15,10 @@ use serde::Deserialize;
 use super::budget::{self, BudgetArgs, Limits};
 use super::change::{Change, Rates, per_minute};
 use super::chart;
-use super::document::{Budget, Diff, DiffRow, GroupChange, Kind, Side, Snapshot, Window};
+use super::document::{Budget, Diff, DiffRow, GroupChange, Instance, Kind, Side, Snapshot, Window};
 use super::group::Group;
 use super::report::{self, Measured, ReportArgs};
+use super::snapshot::KINDS_UNKNOWN;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::output::machine::{API_VERSION, Document};
@@ -135,6 +137,20 @@ struct Named<'a> {
 fn compare(before: Named<'_>, after: Named<'_>, limits: &Limits) -> Diff {
     let (first, second) = (before.snapshot, after.snapshot);
     let readings = first.is_cumulative() && second.is_cumulative();
+    if readings && first.source == second.source {
+        let joined = joined::join(first, second);
+        let (first, second) =
+            (Named { snapshot: &joined.before, ..before }, Named { snapshot: &joined.after, ..after });
+        let mut diff = compared(first, second, limits);
+        diff.notes.append(joined.notes);
+        return diff;
+    }
+    compared(before, after, limits)
+}
+
+fn compared(before: Named<'_>, after: Named<'_>, limits: &Limits) -> Diff {
+    let (first, second) = (before.snapshot, after.snapshot);
+    let readings = first.is_cumulative() && second.is_cumulative();
     let change = if readings { Change::of_counter } else { Change::between };
     let scale = Scale::of(first, second, readings);
     let rows = rows(first, second, change, &scale);
@@ -168,6 +184,9 @@ fn compare(before: Named<'_>, after: Named<'_>, limits: &Limits) -> Diff {
             "budgets were compared with what was added between the two snapshots, since counters never start anew",
         );
     }
+    if !limits.max.is_empty() && [first, second].iter().any(|side| !side.knows_kinds()) {
+        diff.notes.invalidate(KINDS_UNKNOWN);
+    }
     if readings && !limits.max_increase.is_empty() {
         diff.notes.invalidate(
             "a limit on the increase compares two windows, but these are two readings of one server's counters: \
@@ -186,7 +205,7 @@ fn side(named: Named<'_>) -> Side {
         source: snapshot.source,
         window: snapshot.window,
         filter: snapshot.filter.clone(),
-        instance: snapshot.instance.clone(),
+        instances: snapshot.instances.iter().map(Instance::bare).collect(),
         total: snapshot.total,
         failed: snapshot.rows.iter().filter(|row| row.code >= 400).map(|row| row.count).sum(),
         open_watches: snapshot.open_watches.iter().map(|open| open.count).sum(),

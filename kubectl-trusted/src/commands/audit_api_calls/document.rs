@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::change::{Change, Rates, per_minute};
 use super::claim::Claimed;
-use super::count::Counts;
+use super::count::{Counts, is_known};
 use super::group::{self, Group};
 
 /// Where the numbers come from; they mean different things, so a comparison names both.
@@ -19,6 +19,13 @@ pub(crate) enum Source {
     AuditLog,
     /// Counters since the API server started, of all clients together.
     ApiserverMetrics,
+    /// Counters since a client started, of what it sent.
+    ClientMetrics,
+    /// Counters of the requests that an API server let in by one FlowSchema.
+    FlowSchema,
+    /// The APIRequestCounts of OpenShift: by user and verb, in hours.
+    #[serde(rename = "apirequestcount")]
+    ApiRequestCount,
 }
 
 impl Source {
@@ -26,6 +33,17 @@ impl Source {
         match self {
             Source::AuditLog => "audit-log",
             Source::ApiserverMetrics => "apiserver-metrics",
+            Source::ClientMetrics => "client-metrics",
+            Source::FlowSchema => "flow-schema",
+            Source::ApiRequestCount => "apirequestcount",
+        }
+    }
+
+    /// Whose counters they are.
+    pub(crate) fn instance_word(self) -> &'static str {
+        match self {
+            Source::ClientMetrics => "client",
+            _ => "API server",
         }
     }
 }
@@ -41,13 +59,29 @@ pub(crate) struct Row {
     pub(crate) count: u64,
 }
 
-/// Which API server the counters are from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Which process the counters are from. Several API servers may answer behind one address.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Instance {
     pub(crate) url: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) process_start: Option<Timestamp>,
+    /// The process's own name, where it tells one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) id: Option<String>,
+    /// These counters go on no more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) closed: bool,
+    /// What it counted, where there are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) rows: Vec<Row>,
+}
+
+impl Instance {
+    /// Without its counts.
+    pub(crate) fn bare(&self) -> Instance {
+        Instance { rows: Vec::new(), ..self.clone() }
+    }
 }
 
 /// What a reader of the numbers has to know beside them.
@@ -79,6 +113,13 @@ impl Notes {
         doubts.into_iter().for_each(|doubt| self.doubt(doubt));
     }
 
+    /// All that others say.
+    pub(crate) fn append(&mut self, others: Notes) {
+        self.warnings.extend(others.warnings);
+        self.doubtful |= others.doubtful;
+        self.invalid |= others.invalid;
+    }
+
     pub(crate) fn invalidate(&mut self, text: impl Into<String>) {
         self.note(text);
         self.invalid = true;
@@ -95,8 +136,9 @@ pub(crate) struct Snapshot {
     pub(crate) added: bool,
     #[serde(default, skip_serializing_if = "Filter::is_empty")]
     pub(crate) filter: Filter,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) instance: Option<Instance>,
+    /// The processes whose counters these are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) instances: Vec<Instance>,
     pub(crate) total: u64,
     #[serde(default)]
     pub(crate) per_minute: Option<f64>,
@@ -127,7 +169,7 @@ impl Snapshot {
             window,
             added: false,
             filter: Filter::default(),
-            instance: None,
+            instances: Vec::new(),
             total,
             per_minute: per_minute(total, minutes),
             groups: group::counts(&rows, minutes),
@@ -148,9 +190,14 @@ impl Snapshot {
         self
     }
 
-    /// Whether the counts are those since the API server's start, so that only the difference of two means anything.
+    /// Whether the counts are those since the start of who counts, so that only the difference of two means anything.
     pub(crate) fn is_cumulative(&self) -> bool {
-        self.source == Source::ApiserverMetrics && !self.added
+        self.source != Source::AuditLog && !self.added
+    }
+
+    /// Whether the rows know verbs and resources as Kubernetes names them. Those of some clients are HTTP methods.
+    pub(crate) fn knows_kinds(&self) -> bool {
+        self.rows.iter().all(|row| is_known(&row.kind.verb))
     }
 }
 
@@ -173,8 +220,8 @@ pub(crate) struct Side {
     pub(crate) window: Window,
     #[serde(skip_serializing_if = "Filter::is_empty")]
     pub(crate) filter: Filter,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) instance: Option<Instance>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) instances: Vec<Instance>,
     pub(crate) total: u64,
     /// Requests answered with a status of 400 or above.
     pub(crate) failed: u64,

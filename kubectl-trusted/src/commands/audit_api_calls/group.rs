@@ -26,8 +26,9 @@ impl Group {
         match kind.verb.as_str() {
             "watch" => Group::Watches,
             _ if kind.group == "coordination.k8s.io" && kind.resource == "leases" => Group::Leases,
-            "get" | "list" | "head" | "options" => Group::Reads,
+            "get" | "list" | "head" | "options" | "GET" | "HEAD" | "OPTIONS" => Group::Reads,
             "create" | "update" | "patch" | "delete" | "deletecollection" | "post" | "put" => Group::Writes,
+            "POST" | "PUT" | "PATCH" | "DELETE" => Group::Writes,
             _ => Group::Other,
         }
     }

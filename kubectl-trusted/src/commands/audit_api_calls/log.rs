@@ -27,8 +27,8 @@ pub(crate) struct LogArgs {
     pub(crate) audit_log: Vec<String>,
 
     /// Only requests of this ServiceAccount
-    #[arg(long, value_name = "NAMESPACE/NAME", value_parser = service_account, requires = "audit_log")]
-    service_account: Option<String>,
+    #[arg(long, value_name = "NAMESPACE/NAME", value_parser = service_account)]
+    pub(crate) service_account: Option<String>,
 
     /// Only requests whose user agent begins with this, such as trusted-operator/
     #[arg(long, value_name = "PREFIX", requires = "audit_log")]
@@ -48,7 +48,7 @@ pub(crate) struct LogArgs {
 }
 
 /// The user name of a ServiceAccount. Source: the Kubernetes documentation, "Authenticating".
-fn service_account(text: &str) -> std::result::Result<String, String> {
+pub(crate) fn service_account(text: &str) -> std::result::Result<String, String> {
     match text.split_once(['/', ':']) {
         Some((namespace, name))
             if !namespace.is_empty() && !name.is_empty() && !name.contains(['/', ':']) =>

@@ -1,79 +1,151 @@
-//! The API server's own counters, read from its `/metrics` in the Prometheus text format.
+//! Pages of counters in the Prometheus text format: those of an API server, and those of its clients.
 //!
-//! Owns the three series that are used and their meaning. The counters know no client: they count everybody.
+//! Owns which series of a page count. What they mean is below: of an API server's, of clients of several makes.
+
+mod apiserver;
+mod client;
+pub(crate) mod fetch;
+mod text;
 
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::count::{Counts, Key, audit_verb};
-use super::document::{Kind, OpenWatches};
+use self::text::{Labels, Lines, count, sample, timestamp};
+use super::count::{Counts, Key};
+use super::document::OpenWatches;
 
-const REQUESTS: &str = "apiserver_request_total";
-const LONG_RUNNING: &str = "apiserver_longrunning_requests";
 const PROCESS_START: &str = "process_start_time_seconds";
 
-/// What one scrape says.
-#[derive(Debug, Default)]
+/// Some series of an API server bear a name of its own, whose hash tells instances apart beside their start.
+const INSTANCE_LABEL: &str = "apiserver_id_hash=\"";
+
+/// Which series of a page count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Series {
+    /// All that an API server has answered; only for one API group, if one is named.
+    ApiServer { group: Option<String> },
+    /// What an API server let in by this FlowSchema.
+    FlowSchema { name: String },
+    /// What a client has sent; only for one API group, if one is named.
+    Client { group: Option<String> },
+}
+
+/// Whose counters these are, and thereby what they know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Family {
+    ApiServer,
+    FlowSchema,
+    /// Of trusted-operator: verb, resource and code.
+    Operator,
+    /// Of client-go and all that is built on it: HTTP method and code.
+    ClientGo,
+    /// Of kubert, for kube-rs: HTTP method and code.
+    Kubert,
+}
+
+impl Family {
+    /// What is to be known of numbers that do not know verbs or resources.
+    pub(crate) fn limits(self) -> Option<&'static str> {
+        match self {
+            Family::ApiServer | Family::Operator => None,
+            Family::FlowSchema => Some(
+                "a FlowSchema counts requests and knows neither verbs nor resources; requests that are exempt, such as \
+                 health checks, are not among them",
+            ),
+            Family::ClientGo | Family::Kubert => Some(
+                "the client's counters know HTTP methods and codes, no resources: GET stands for get, list and watch",
+            ),
+        }
+    }
+}
+
+/// What one page says.
+#[derive(Debug)]
 pub(crate) struct Scrape {
-    /// Only this API group counts, if one is named.
-    group: Option<String>,
-    pub(crate) counts: Counts,
+    series: Series,
+    families: BTreeMap<Family, Counts>,
     open: BTreeMap<(String, String), u64>,
+    pub(crate) lines: Lines,
     pub(crate) process_start: Option<Timestamp>,
+    /// The instance's own name, hashed, where the page has it.
+    pub(crate) id: Option<String>,
     /// Series with a known name that could not be read.
     pub(crate) malformed: u64,
-    pub(crate) series: u64,
 }
 
 impl Scrape {
-    pub(crate) fn of_group(group: Option<&str>) -> Scrape {
-        Scrape { group: group.map(str::to_owned), ..Scrape::default() }
-    }
-
-    fn is_wanted(&self, labels: &BTreeMap<String, String>) -> bool {
-        self.group.as_ref().is_none_or(|group| labels.get("group") == Some(group))
+    pub(crate) fn of(series: Series) -> Scrape {
+        Scrape {
+            series,
+            families: BTreeMap::new(),
+            open: BTreeMap::new(),
+            lines: Lines::default(),
+            process_start: None,
+            id: None,
+            malformed: 0,
+        }
     }
 
     pub(crate) fn line(&mut self, line: &str) {
-        let name = line.split(['{', ' ']).next().unwrap_or_default();
-        if ![REQUESTS, LONG_RUNNING, PROCESS_START].contains(&name) {
+        let Some(name) = self.lines.name(line) else { return };
+        if self.id.is_none() {
+            self.id = id(line);
+        }
+        let meaning = match &self.series {
+            Series::ApiServer { .. } => apiserver::meaning(name),
+            Series::FlowSchema { .. } => apiserver::meaning_of_flows(name),
+            Series::Client { .. } => client::meaning(name),
+        };
+        if meaning.is_none() && name != PROCESS_START {
             return;
         }
-        let Some((labels, value)) = sample(&line[name.len()..]) else {
-            self.malformed += 1;
-            return;
-        };
-        match name {
-            REQUESTS | LONG_RUNNING if !self.is_wanted(&labels) => {}
-            REQUESTS => self.requests(labels, value),
-            LONG_RUNNING => self.long_running(labels, value),
-            _ => self.process_start = timestamp(value),
+        match (sample(line.trim().get(name.len()..).unwrap_or_default()), meaning) {
+            (None, _) => self.malformed += 1,
+            (Some((_, value)), None) => self.process_start = timestamp(value),
+            (Some((labels, value)), Some(meaning)) => self.sample(meaning, labels, count(value)),
         }
     }
 
-    fn requests(&mut self, mut labels: BTreeMap<String, String>, value: f64) {
-        self.series += 1;
-        let mut take = |name: &str| labels.remove(name).unwrap_or_default();
-        let mut kind = Kind {
-            verb: audit_verb(&take("verb")),
-            group: take("group"),
-            resource: take("resource"),
-            subresource: take("subresource"),
+    fn sample(&mut self, meaning: Meaning, labels: Labels, value: u64) {
+        let is_other = match (&self.series, meaning) {
+            (Series::FlowSchema { name }, _) => labels.get("flow_schema") != Some(name),
+            (_, Meaning::Requests(Family::Kubert)) => !labels.contains_key("cluster_url"),
+            _ => false,
         };
-        if kind.resource.is_empty() && kind.subresource.starts_with('/') {
-            kind.resource = std::mem::take(&mut kind.subresource);
+        if is_other {
+            return;
         }
-        let code = take("code").parse().unwrap_or_default();
-        self.counts.add(Key { kind, code }, count(value));
+        let is_counted = self.is_of_group(meaning, &labels);
+        match meaning {
+            Meaning::OpenRequests => {
+                let open = apiserver::open_watches(labels, value).filter(|_| is_counted);
+                if let Some((kind, count)) = open {
+                    *self.open.entry(kind).or_default() += count;
+                }
+            }
+            Meaning::Requests(family) => {
+                // There, even where none of its requests is for the group.
+                let counts = self.families.entry(family).or_default();
+                if is_counted {
+                    counts.add(key(family, labels), value);
+                }
+            }
+            Meaning::Rejected => {
+                self.families.entry(Family::FlowSchema).or_default().add(apiserver::rejected(), value);
+            }
+        }
     }
 
-    fn long_running(&mut self, mut labels: BTreeMap<String, String>, value: f64) {
-        let open = count(value);
-        let verb = labels.get("verb").map(|verb| audit_verb(verb));
-        if open > 0 && verb.as_deref() == Some("watch") {
-            let mut take = |name: &str| labels.remove(name).unwrap_or_default();
-            *self.open.entry((take("group"), take("resource"))).or_default() += open;
+    /// Counters that know no groups count as a whole.
+    fn is_of_group(&self, meaning: Meaning, labels: &Labels) -> bool {
+        let (Series::ApiServer { group: Some(group) } | Series::Client { group: Some(group) }) = &self.series
+        else {
+            return true;
+        };
+        match meaning {
+            Meaning::Requests(Family::ClientGo | Family::Kubert) => true,
+            _ => labels.get("group") == Some(group),
         }
     }
 
@@ -85,116 +157,37 @@ impl Scrape {
         };
         self.open.iter().map(watches).collect()
     }
-}
 
-/// Labels and value of a series, from behind its name.
-fn sample(rest: &str) -> Option<(BTreeMap<String, String>, f64)> {
-    let (labels, value) = match rest.strip_prefix('{') {
-        Some(inside) => labels(inside)?,
-        None => (BTreeMap::new(), rest),
-    };
-    let value: f64 = value.split_whitespace().next()?.parse().ok()?;
-    (value.is_finite() && value >= 0.0).then_some((labels, value))
-}
-
-/// The labels up to the closing brace, and what follows it.
-fn labels(mut text: &str) -> Option<(BTreeMap<String, String>, &str)> {
-    let mut labels = BTreeMap::new();
-    loop {
-        text = text.trim_start_matches([',', ' ']);
-        if let Some(rest) = text.strip_prefix('}') {
-            return Some((labels, rest));
-        }
-        let (name, rest) = text.split_once("=\"")?;
-        let (value, rest) = quoted(rest)?;
-        labels.insert(name.to_owned(), value);
-        text = rest;
+    /// The counters that know most, of those on the page. A FlowSchema has none before its first request.
+    pub(crate) fn counts(&mut self) -> Option<(Family, Counts)> {
+        let none =
+            matches!(self.series, Series::FlowSchema { .. }).then(|| (Family::FlowSchema, Counts::default()));
+        self.families.pop_first().or(none)
     }
 }
 
-/// A label's value up to its closing quote, without its escapes, and what follows it.
-fn quoted(text: &str) -> Option<(String, &str)> {
-    let mut value = String::new();
-    let mut characters = text.char_indices();
-    while let Some((at, character)) = characters.next() {
-        match character {
-            '"' => return Some((value, &text[at + 1..])),
-            '\\' => value.push(match characters.next()?.1 {
-                'n' => '\n',
-                other => other,
-            }),
-            other => value.push(other),
-        }
+/// What a series is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Meaning {
+    Requests(Family),
+    Rejected,
+    OpenRequests,
+}
+
+fn key(family: Family, labels: Labels) -> Key {
+    match family {
+        Family::ApiServer => apiserver::request(labels),
+        Family::FlowSchema => apiserver::dispatched(),
+        Family::Operator => client::of_operator(labels),
+        Family::ClientGo => client::of_method(labels, "code"),
+        Family::Kubert => client::of_method(labels, "status"),
     }
-    None
 }
 
-/// Counters are floats in this format; requests are whole and far below 2^52.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "finite and not negative, see sample"
-)]
-fn count(value: f64) -> u64 {
-    value.round() as u64
-}
-
-#[expect(clippy::cast_possible_truncation, reason = "milliseconds since 1970 fit")]
-fn timestamp(seconds: f64) -> Option<Timestamp> {
-    Timestamp::from_millisecond((seconds * 1000.0).round() as i64).ok()
+fn id(line: &str) -> Option<String> {
+    let (_, rest) = line.split_once(INSTANCE_LABEL)?;
+    rest.split_once('"').map(|(id, _)| id.to_owned())
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn scrape(text: &str) -> Scrape {
-        let mut scrape = Scrape::default();
-        text.lines().for_each(|line| scrape.line(line));
-        scrape
-    }
-
-    #[test]
-    fn series_of_one_request_kind_add_up() {
-        let scrape = scrape(concat!(
-            "# TYPE apiserver_request_total counter\n",
-            "apiserver_request_total{code=\"200\",component=\"apiserver\",dry_run=\"\",group=\"apps\",resource=\"deployments\",scope=\"resource\",subresource=\"status\",verb=\"PATCH\",version=\"v1\"} 3\n",
-            "apiserver_request_total{code=\"200\",dry_run=\"All\",group=\"apps\",resource=\"deployments\",scope=\"resource\",subresource=\"status\",verb=\"APPLY\",version=\"v1\"} 1e+01\n",
-            "apiserver_request_total{code=\"200\",group=\"\",resource=\"\",scope=\"\",subresource=\"/readyz\",verb=\"GET\",version=\"\"} 7\n",
-            "apiserver_request_total_other{code=\"200\"} 99\n",
-        ));
-        let rows = scrape.counts.rows();
-        assert_eq!(rows.len(), 2);
-        assert_eq!((rows[0].kind.resource.as_str(), rows[0].count), ("/readyz", 7));
-        assert_eq!(
-            (rows[1].kind.verb.as_str(), rows[1].kind.subresource.as_str(), rows[1].count),
-            ("patch", "status", 13)
-        );
-    }
-
-    #[test]
-    fn open_watches_and_the_start_are_read() {
-        let scrape = scrape(concat!(
-            "apiserver_longrunning_requests{component=\"apiserver\",group=\"\",resource=\"pods\",scope=\"cluster\",subresource=\"\",verb=\"WATCH\",version=\"v1\"} 2\n",
-            "apiserver_longrunning_requests{group=\"\",resource=\"pods\",scope=\"namespace\",subresource=\"\",verb=\"WATCH\",version=\"v1\"} 1\n",
-            "apiserver_longrunning_requests{group=\"\",resource=\"pods\",subresource=\"exec\",verb=\"CONNECT\",version=\"v1\"} 5\n",
-            "process_start_time_seconds 1.7646e+09\n",
-        ));
-        assert_eq!(
-            scrape.open_watches(),
-            [OpenWatches { group: String::new(), resource: "pods".into(), count: 3 }]
-        );
-        assert_eq!(scrape.process_start, "2025-12-01T14:40:00Z".parse().ok());
-    }
-
-    #[test]
-    fn escapes_in_labels_and_broken_lines() {
-        let mut scrape = scrape("apiserver_request_total{verb=\"GET\",resource=\"a\\\"},\\\\b\"} 1\n");
-        for broken in ["{verb=\"GET\"", "{verb} 1", "{verb=\"GET\"} many", "{verb=\"GET\"} NaN", ""] {
-            scrape.line(&format!("apiserver_request_total{broken}"));
-        }
-        assert_eq!(scrape.malformed, 5);
-        let rows = scrape.counts.rows();
-        assert_eq!((rows.len(), rows[0].kind.resource.as_str()), (1, "a\"},\\b"));
-    }
-}
+mod tests;

@@ -4,7 +4,10 @@
 //! documents alone.
 
 mod diff;
+mod live;
 mod snapshot;
+
+pub(crate) use self::live::{live, live_lines};
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,11 +20,12 @@ pub(crate) fn describe(source: Source, is_cumulative: bool, filter: &Filter) -> 
     let mut words = source.word().to_owned();
     match (&filter.user, source) {
         (Some(user), _) => words.push_str(&format!(", user {user}")),
-        (None, Source::AuditLog) => words.push_str(", all users"),
-        (None, Source::ApiserverMetrics) if is_cumulative => {
-            words.push_str(", all clients since the server started");
-        }
+        (None, Source::AuditLog | Source::ApiRequestCount) => words.push_str(", all users"),
         (None, Source::ApiserverMetrics) => words.push_str(", all clients"),
+        (None, Source::ClientMetrics | Source::FlowSchema) => {}
+    }
+    if is_cumulative && source != Source::ApiRequestCount {
+        words.push_str(&format!(" since the {} started", source.instance_word().replace("API ", "")));
     }
     if let Some(agent) = &filter.user_agent {
         words.push_str(&format!(", agent {agent}"));

@@ -11,10 +11,12 @@ use jiff::Timestamp;
 
 use super::budget::BudgetArgs;
 use super::document::{Filter, Snapshot, Window};
+use super::flow::{self, FlowArgs};
 use super::log::LogArgs;
+use super::meter::Meter;
 use super::report::ReportArgs;
-use super::server::Server;
 use super::snapshot;
+use super::source::{self, SourceArgs};
 use crate::error::{Class, Error, Result};
 use crate::exit::Exit;
 use crate::session::Session;
@@ -23,6 +25,12 @@ use crate::session::Session;
 pub(crate) struct RunArgs {
     #[command(flatten)]
     log: LogArgs,
+
+    #[command(flatten)]
+    source: SourceArgs,
+
+    #[command(flatten)]
+    flow: FlowArgs,
 
     /// Write the document to this file as JSON, for `diff`
     #[arg(long, value_name = "FILE")]
@@ -52,11 +60,14 @@ pub(crate) async fn run(session: &mut Session, args: RunArgs) -> Result<Exit> {
 
 /// None when it was interrupted: the numbers would be of another length than was asked for.
 async fn measure(session: &mut Session, args: &RunArgs) -> Result<Option<(Snapshot, ExitStatus)>> {
+    if let Some(account) = &args.flow.flow_schema_for {
+        let instances = args.source.instances();
+        let work = async |session: &mut Session, meter| metered(session, meter, args).await;
+        return Ok(flow::with(session, account, instances, work).await?.flatten());
+    }
     if args.log.audit_log.is_empty() {
-        let server = Server::of(session, args.log.api_group.clone()).await?;
-        let before = server.reading(session).await?;
-        let Some(ended) = wait_for(session, &args.command).await? else { return Ok(None) };
-        return Ok(Some((server.reading(session).await?.since(&before, 1), ended)));
+        let meter = args.source.meter(session, &args.log).await?;
+        return metered(session, meter, args).await;
     }
     let filter = args.log.filter(&session.connection)?;
     if filter.since.is_some() || filter.until.is_some() {
@@ -71,6 +82,16 @@ async fn measure(session: &mut Session, args: &RunArgs) -> Result<Option<(Snapsh
     let measured = snapshot::from_audit_logs(session, &args.log, filter).await?;
     let window = Window { from: Some(from), to: Some(to) };
     Ok(Some((Snapshot { window, ..measured }.with_rates(), ended)))
+}
+
+async fn metered(
+    session: &mut Session,
+    mut meter: Meter,
+    args: &RunArgs,
+) -> Result<Option<(Snapshot, ExitStatus)>> {
+    let before = source::read(session, &mut meter).await?;
+    let Some(ended) = wait_for(session, &args.command).await? else { return Ok(None) };
+    Ok(Some((source::read(session, &mut meter).await?.since(&before), ended)))
 }
 
 async fn wait_for(session: &Session, command: &[std::ffi::OsString]) -> Result<Option<ExitStatus>> {

@@ -14,7 +14,7 @@ use super::document::{Filter, Snapshot, Source};
 use super::group::Group;
 use super::log::{self, LogArgs, Tally};
 use super::report::{self, ReportArgs};
-use super::server::Server;
+use super::source::{self, SourceArgs};
 use super::validity;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
@@ -25,6 +25,9 @@ use crate::session::Session;
 pub(crate) struct SnapshotArgs {
     #[command(flatten)]
     log: LogArgs,
+
+    #[command(flatten)]
+    source: SourceArgs,
 
     /// Write the document to this file as JSON, for `diff`
     #[arg(long, value_name = "FILE")]
@@ -44,8 +47,8 @@ pub(crate) struct SnapshotArgs {
 pub(crate) async fn run(session: &mut Session, args: SnapshotArgs) -> Result<Exit> {
     let limits = args.budget.limits()?;
     let mut snapshot = if args.log.audit_log.is_empty() {
-        let server = Server::of(session, args.log.api_group.clone()).await?;
-        server.reading(session).await?.since_start()
+        let mut meter = args.source.meter(session, &args.log).await?;
+        source::read(session, &mut meter).await?.since_start()
     } else {
         let filter = args.log.filter(&session.connection)?;
         from_audit_logs(session, &args.log, filter).await?
@@ -72,6 +75,9 @@ pub(super) fn hand_out(
     }
 }
 
+/// A limit that covers no row because rows know less than it must not pass for one that is kept.
+pub(super) const KINDS_UNKNOWN: &str = "these counters know no verbs and resources of Kubernetes, so that limits on them cannot be looked at: limit the total";
+
 /// Compares with the limits, and says what the comparison is worth.
 pub(super) fn judge(snapshot: &mut Snapshot, limits: &Limits) {
     if limits.is_empty() {
@@ -82,7 +88,13 @@ pub(super) fn judge(snapshot: &mut Snapshot, limits: &Limits) {
         snapshot.notes.note("a limit on the increase needs two snapshots: diff looks at it, this does not");
     }
     if snapshot.is_cumulative() {
-        snapshot.notes.doubt("budgets were compared with all that was counted since the API server started");
+        let who = snapshot.source.instance_word();
+        snapshot
+            .notes
+            .doubt(format!("budgets were compared with all that was counted since the {who} started"));
+    }
+    if !limits.max.is_empty() && !snapshot.knows_kinds() {
+        snapshot.notes.invalidate(KINDS_UNKNOWN);
     }
 }
 

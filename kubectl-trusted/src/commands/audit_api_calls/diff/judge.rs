@@ -77,18 +77,10 @@ fn judge_filters(before: &Filter, after: &Filter, notes: &mut Notes) {
 }
 
 fn judge_counters(before: &Snapshot, after: &Snapshot, rows: &[DiffRow], notes: &mut Notes) {
-    let start = |snapshot: &Snapshot| snapshot.instance.as_ref().and_then(|instance| instance.process_start);
-    if start(before) != start(after) {
-        notes.invalidate(
-            "the API server was restarted, or another instance behind the same address answered: the counters do not \
-             continue each other",
-        );
-        return;
-    }
     let fallen = rows.iter().filter(|row| row.change.after < row.change.before).count();
     if fallen > 0 {
         notes.invalidate(format!(
-            "{fallen} counters fell, which a counter never does: the two are not of one server"
+            "{fallen} counters fell, which a counter never does: the two are not of one process"
         ));
     }
     let between = Window { from: before.window.to, to: after.window.to };

@@ -3,11 +3,15 @@
 use jiff::Timestamp;
 
 use super::super::count::{Counts, Key};
-use super::super::document::{Instance, Source};
+use super::super::document::Source;
 use super::*;
 
 fn at(minute: i32) -> Option<Timestamp> {
     format!("2026-11-30T17:{minute:02}:00Z").parse().ok()
+}
+
+fn instance(start: i32) -> Instance {
+    Instance { url: "https://127.0.0.1:1/".into(), process_start: at(start), ..Instance::default() }
 }
 
 fn snapshot(source: Source, rows: &[(&str, &str, u16, u64)]) -> Snapshot {
@@ -16,11 +20,8 @@ fn snapshot(source: Source, rows: &[(&str, &str, u16, u64)]) -> Snapshot {
         let kind = Kind { verb: (*verb).into(), resource: (*resource).into(), ..Kind::default() };
         counts.add(Key { kind, code: *code }, *count);
     }
-    let instance = Instance { url: "https://127.0.0.1:1/".into(), process_start: at(0) };
-    Snapshot {
-        instance: (source == Source::ApiserverMetrics).then_some(instance),
-        ..Snapshot::of(source, Window { from: at(0), to: at(10) }, counts)
-    }
+    let instances = if source == Source::ApiserverMetrics { vec![instance(0)] } else { Vec::new() };
+    Snapshot { instances, ..Snapshot::of(source, Window { from: at(0), to: at(10) }, counts) }
 }
 
 fn logs(rows: &[(&str, &str, u16, u64)]) -> Snapshot {
@@ -69,7 +70,7 @@ fn a_restart_or_a_fallen_counter_makes_the_comparison_invalid() {
     let before = metrics(&[("get", "pods", 200, 5)]);
     let mut after = metrics(&[("get", "pods", 200, 9)]);
     assert!(!plain(&before, &after).notes.invalid);
-    after.instance = Some(Instance { url: "https://127.0.0.1:1/".into(), process_start: at(5) });
+    after.instances = vec![instance(5)];
     assert!(plain(&before, &after).notes.warnings.iter().any(|warning| warning.contains("restarted")));
     assert!(plain(&before, &after).notes.invalid);
     let fallen = metrics(&[("get", "pods", 200, 4)]);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::claim::Claimed;
-use super::super::document::{GroupCount, OpenWatches, Row, Snapshot};
+use super::super::document::{GroupCount, OpenWatches, Row, Snapshot, Source};
 use super::super::{export, group::Group};
 use super::{Names, describe, each_minute, interval, notes, rate, show_budget};
 use crate::output::format::Export;
@@ -40,8 +40,13 @@ fn draw(snapshot: &Snapshot, most_rows: usize) -> Text {
     ]);
     let origin = describe(snapshot.source, snapshot.is_cumulative(), &snapshot.filter);
     let mut facts = vec![("source", origin.into()), ("window", interval(&snapshot.window).into())];
-    if let Some(instance) = &snapshot.instance {
-        facts.push(("server", instance.url.as_str().into()));
+    let word = if snapshot.source == Source::ClientMetrics { "client" } else { "server" };
+    if let Some(instance) = snapshot.instances.first() {
+        facts.push((word, instance.url.as_str().into()));
+    }
+    let several = snapshot.instances.iter().filter(|instance| !instance.closed).count();
+    if several > 1 {
+        facts.push(("instances", several.to_string().into()));
     }
     text.facts(facts);
     if let Some(claimed) = &snapshot.claimed {
