@@ -665,7 +665,7 @@ _kubectl__trusted() {
                     return 0
                     ;;
                 --source)
-                    COMPREPLY=($(compgen -W "apiserver-metrics" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "apiserver-metrics apirequestcount" -- "${cur}"))
                     return 0
                     ;;
                 --pod)
@@ -831,7 +831,7 @@ _kubectl__trusted() {
                     return 0
                     ;;
                 --source)
-                    COMPREPLY=($(compgen -W "apiserver-metrics" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "apiserver-metrics apirequestcount" -- "${cur}"))
                     return 0
                     ;;
                 --pod)
@@ -997,7 +997,7 @@ _kubectl__trusted() {
                     return 0
                     ;;
                 --source)
-                    COMPREPLY=($(compgen -W "apiserver-metrics" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "apiserver-metrics apirequestcount" -- "${cur}"))
                     return 0
                     ;;
                 --pod)

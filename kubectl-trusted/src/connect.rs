@@ -24,7 +24,7 @@ pub(crate) use self::lists::{Listed, Lists, attempt};
 pub(crate) use self::namespace::Existence;
 
 /// How the API server knows this program, in audit logs above all.
-const AGENT: &str = concat!("kubectl-trusted/", env!("CARGO_PKG_VERSION"));
+pub(crate) const AGENT: &str = concat!("kubectl-trusted/", env!("CARGO_PKG_VERSION"));
 
 /// Nobody waits longer than this for a connection to be made.
 const LONGEST_CONNECT: Duration = Duration::from_secs(10);

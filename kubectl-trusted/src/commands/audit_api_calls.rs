@@ -14,6 +14,7 @@ mod explain;
 mod export;
 mod flow;
 mod group;
+mod hours;
 mod instances;
 mod live;
 mod log;

@@ -4,6 +4,7 @@ mod budgets;
 mod counts;
 mod exports;
 mod flows;
+mod hours;
 mod lives;
 mod logs;
 mod own_budget;

@@ -39,6 +39,15 @@ impl Source {
         }
     }
 
+    /// What the numbers of one reading cover.
+    pub(crate) fn since(self) -> &'static str {
+        match self {
+            Source::ApiRequestCount => "in the last 24 hours",
+            Source::ClientMetrics => "since the client started",
+            _ => "since the server started",
+        }
+    }
+
     /// Whose counters they are.
     pub(crate) fn instance_word(self) -> &'static str {
         match self {

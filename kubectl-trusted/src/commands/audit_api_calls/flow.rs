@@ -24,6 +24,7 @@ use self::choose::Choice;
 pub(crate) use self::object::Account;
 use super::meter::{Meter, Place};
 use super::metrics::Series;
+use super::source::Counters;
 use crate::connect::Connection;
 use crate::error::{Attempt, Class, Error, Result};
 use crate::session::Session;
@@ -59,7 +60,7 @@ pub(crate) async fn with<T>(
     session: &mut Session,
     account: &Account,
     instances: usize,
-    work: impl AsyncFnOnce(&mut Session, Meter) -> Result<T>,
+    work: impl AsyncFnOnce(&mut Session, Counters) -> Result<T>,
 ) -> Result<Option<T>> {
     let flow = Flow::of(session.connection.connect().await?, account);
     flow.refuse_ourselves().await?;
@@ -80,7 +81,7 @@ pub(crate) async fn with<T>(
             ));
             let series = Series::FlowSchema { name: flow.name.clone() };
             let meter = Meter::new(Place::Server(flow.connection.clone()), series, instances);
-            let working = work(session, meter);
+            let working = work(session, Counters::Meter(Box::new(meter)));
             tokio::pin!(working);
             tokio::select! {
                 biased;

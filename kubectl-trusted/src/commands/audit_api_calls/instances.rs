@@ -86,8 +86,12 @@ impl Continued<'_> {
 
     /// What happened since the reading before, where readings follow each other: an instance that does not answer now may
     /// do so later.
-    pub(crate) fn news(&self) -> Vec<String> {
+    pub(crate) fn news(&self, source: Source) -> Vec<String> {
         let mut news = Vec::new();
+        if source == Source::ApiRequestCount {
+            // Hours begin.
+            return news;
+        }
         for (_, part) in self.pairs.iter().filter(|(earlier, _)| earlier.is_none()) {
             let start =
                 part.instance.process_start.map(|start| format!(" at {start:.0}")).unwrap_or_default();

@@ -19,11 +19,10 @@ use self::feed::Feed;
 use super::budget::BudgetArgs;
 use super::flow::{self, FlowArgs};
 use super::log::LogArgs;
-use super::meter::Meter;
 use super::render;
 use super::report::ReportArgs;
 use super::snapshot;
-use super::source::SourceArgs;
+use super::source::{Counters, SourceArgs};
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::output::redrawn::Redrawn;
@@ -75,19 +74,19 @@ pub(crate) async fn run(session: &mut Session, args: LiveArgs) -> Result<Exit> {
     let Some(account) = &args.flow.flow_schema_for else {
         return watched(session, &args, None).await;
     };
-    let work = async |session: &mut Session, meter| watched(session, &args, Some(meter)).await;
+    let work = async |session: &mut Session, counters| watched(session, &args, Some(counters)).await;
     let ended = flow::with(session, account, args.source.instances(), work).await?;
     Ok(ended.unwrap_or(Exit::Interrupt))
 }
 
-async fn watched(session: &mut Session, args: &LiveArgs, meter: Option<Meter>) -> Result<Exit> {
+async fn watched(session: &mut Session, args: &LiveArgs, counters: Option<Counters>) -> Result<Exit> {
     let limits = args.budget.limits()?;
     let interrupted = session.interrupt.attend();
     tokio::pin!(interrupted);
     let (mut feed, mut course) = tokio::select! {
         biased;
         () = &mut interrupted => return Ok(Exit::Interrupt),
-        begun = begin(session, args, meter) => begun?,
+        begun = begin(session, args, counters) => begun?,
     };
     let ended = watch(session, args, &mut feed, &mut course, interrupted).await?;
     let mut measured = feed.finish(course);
@@ -97,12 +96,12 @@ async fn watched(session: &mut Session, args: &LiveArgs, meter: Option<Meter>) -
     Ok(if ended == End::Interrupted { Exit::Interrupt } else { exit })
 }
 
-async fn begin(session: &mut Session, args: &LiveArgs, meter: Option<Meter>) -> Result<(Feed, Course)> {
-    match meter {
-        Some(meter) => Feed::of_counters(session, meter).await,
+async fn begin(session: &mut Session, args: &LiveArgs, counters: Option<Counters>) -> Result<(Feed, Course)> {
+    match counters {
+        Some(counters) => Feed::of_counters(session, counters).await,
         None if args.log.audit_log.is_empty() => {
-            let meter = args.source.meter(session, &args.log).await?;
-            Feed::of_counters(session, meter).await
+            let counters = args.source.counters(session, &args.log).await?;
+            Feed::of_counters(session, counters).await
         }
         None => Feed::of_log(&args.log, &session.connection),
     }

@@ -37,12 +37,13 @@ impl Reading {
         let mut counts = Counts::default();
         self.parts.iter().for_each(|part| counts.extend(&part.counts));
         let window = Window { from, to: Some(self.at) };
-        let mut snapshot = self.snapshot(window, counts);
-        if snapshot.instances.iter().filter(|instance| !instance.closed).count() > 1 {
-            let seen = snapshot.instances.len();
-            snapshot
-                .notes
-                .note(format!("instances seen behind the one address: {seen}; the numbers are their sum"));
+        // With their counts, which the next reading is compared with one by one.
+        let instances = instances::named(&self.parts);
+        let seen = instances.iter().filter(|instance| !instance.closed).count();
+        let mut snapshot = Snapshot { instances, ..self.snapshot(window, counts) };
+        if seen > 1 {
+            let text = format!("instances seen behind the one address: {seen}; the numbers are their sum");
+            snapshot.notes.note(text);
         }
         snapshot
     }
@@ -69,9 +70,10 @@ impl Reading {
         if self.malformed > 0 {
             notes.doubt(format!("{} series could not be read and are not counted", self.malformed));
         }
+        let open = self.parts.iter().filter(|part| !part.instance.closed);
         Snapshot {
             filter: self.filter,
-            instances: instances::named(&self.parts),
+            instances: open.map(|part| part.instance.clone()).collect(),
             open_watches: self.open_watches,
             malformed_lines: self.malformed,
             notes,

@@ -24,8 +24,9 @@ pub(crate) fn describe(source: Source, is_cumulative: bool, filter: &Filter) -> 
         (None, Source::ApiserverMetrics) => words.push_str(", all clients"),
         (None, Source::ClientMetrics | Source::FlowSchema) => {}
     }
-    if is_cumulative && source != Source::ApiRequestCount {
-        words.push_str(&format!(" since the {} started", source.instance_word().replace("API ", "")));
+    if is_cumulative {
+        words.push_str(if source == Source::ClientMetrics { ", " } else { " " });
+        words.push_str(source.since());
     }
     if let Some(agent) = &filter.user_agent {
         words.push_str(&format!(", agent {agent}"));

@@ -13,10 +13,9 @@ use super::budget::BudgetArgs;
 use super::document::{Filter, Snapshot, Window};
 use super::flow::{self, FlowArgs};
 use super::log::LogArgs;
-use super::meter::Meter;
 use super::report::ReportArgs;
 use super::snapshot;
-use super::source::{self, SourceArgs};
+use super::source::{self, Counters, SourceArgs};
 use crate::error::{Class, Error, Result};
 use crate::exit::Exit;
 use crate::session::Session;
@@ -62,12 +61,12 @@ pub(crate) async fn run(session: &mut Session, args: RunArgs) -> Result<Exit> {
 async fn measure(session: &mut Session, args: &RunArgs) -> Result<Option<(Snapshot, ExitStatus)>> {
     if let Some(account) = &args.flow.flow_schema_for {
         let instances = args.source.instances();
-        let work = async |session: &mut Session, meter| metered(session, meter, args).await;
+        let work = async |session: &mut Session, counters| counted(session, counters, args).await;
         return Ok(flow::with(session, account, instances, work).await?.flatten());
     }
     if args.log.audit_log.is_empty() {
-        let meter = args.source.meter(session, &args.log).await?;
-        return metered(session, meter, args).await;
+        let counters = args.source.counters(session, &args.log).await?;
+        return counted(session, counters, args).await;
     }
     let filter = args.log.filter(&session.connection)?;
     if filter.since.is_some() || filter.until.is_some() {
@@ -84,14 +83,14 @@ async fn measure(session: &mut Session, args: &RunArgs) -> Result<Option<(Snapsh
     Ok(Some((Snapshot { window, ..measured }.with_rates(), ended)))
 }
 
-async fn metered(
+async fn counted(
     session: &mut Session,
-    mut meter: Meter,
+    mut counters: Counters,
     args: &RunArgs,
 ) -> Result<Option<(Snapshot, ExitStatus)>> {
-    let before = source::read(session, &mut meter).await?;
+    let before = source::read(session, &mut counters).await?;
     let Some(ended) = wait_for(session, &args.command).await? else { return Ok(None) };
-    Ok(Some((source::read(session, &mut meter).await?.since(&before), ended)))
+    Ok(Some((source::read(session, &mut counters).await?.since(&before), ended)))
 }
 
 async fn wait_for(session: &Session, command: &[std::ffi::OsString]) -> Result<Option<ExitStatus>> {

@@ -47,8 +47,8 @@ pub(crate) struct SnapshotArgs {
 pub(crate) async fn run(session: &mut Session, args: SnapshotArgs) -> Result<Exit> {
     let limits = args.budget.limits()?;
     let mut snapshot = if args.log.audit_log.is_empty() {
-        let mut meter = args.source.meter(session, &args.log).await?;
-        source::read(session, &mut meter).await?.since_start()
+        let mut counters = args.source.counters(session, &args.log).await?;
+        source::read(session, &mut counters).await?.since_start()
     } else {
         let filter = args.log.filter(&session.connection)?;
         from_audit_logs(session, &args.log, filter).await?
@@ -88,10 +88,8 @@ pub(super) fn judge(snapshot: &mut Snapshot, limits: &Limits) {
         snapshot.notes.note("a limit on the increase needs two snapshots: diff looks at it, this does not");
     }
     if snapshot.is_cumulative() {
-        let who = snapshot.source.instance_word();
-        snapshot
-            .notes
-            .doubt(format!("budgets were compared with all that was counted since the {who} started"));
+        let since = snapshot.source.since();
+        snapshot.notes.doubt(format!("budgets were compared with all that was counted {since}"));
     }
     if !limits.max.is_empty() && !snapshot.knows_kinds() {
         snapshot.notes.invalidate(KINDS_UNKNOWN);

@@ -5,7 +5,8 @@
 use clap::{Args, ValueEnum};
 use http::Uri;
 
-use super::document::Source;
+use super::document::{Filter, Source};
+use super::hours::Hours;
 use super::log::LogArgs;
 use super::meter::{Address, Meter, Place, Pod, pod, url};
 use super::metrics::Series;
@@ -45,43 +46,88 @@ pub(crate) struct SourceArgs {
 enum Named {
     /// The API server's own counters, of all clients together
     ApiserverMetrics,
+    /// OpenShift's APIRequestCounts, by user; --service-account chooses one
+    #[value(name = "apirequestcount")]
+    ApiRequestCount,
 }
 
+/// Something that counts and can be read again.
+pub(crate) enum Counters {
+    Meter(Box<Meter>),
+    Hours(Box<Hours>),
+}
+
+impl Counters {
+    pub(crate) async fn read(&mut self) -> Result<Reading> {
+        match self {
+            Counters::Meter(meter) => meter.read().await,
+            Counters::Hours(hours) => hours.read().await,
+        }
+    }
+
+    fn source(&self) -> Source {
+        match self {
+            Counters::Meter(meter) => meter.source(),
+            Counters::Hours(_) => Source::ApiRequestCount,
+        }
+    }
+
+    /// What nobody has named, and nobody has been told of so far.
+    fn untold(&mut self) -> Option<&'static str> {
+        match self {
+            Counters::Meter(meter) => meter.is_to_be_told().then_some(CHOSEN_METRICS),
+            Counters::Hours(hours) => hours.is_to_be_told().then_some(CHOSEN_HOURS),
+        }
+    }
+}
+
+const CHOSEN_METRICS: &str = "Source: the API server's metrics, which count all clients together. For one client: \
+     --audit-log, --pod, --metrics-url or --flow-schema-for";
+const CHOSEN_HOURS: &str = "Source: APIRequestCounts, which know users. For each request: --audit-log";
+
 impl SourceArgs {
-    /// The counters that the flags name, else those of the API server.
-    pub(crate) async fn meter(&self, session: &Session, log: &LogArgs) -> Result<Meter> {
+    /// The counters that the flags name, else the best there are: of one client those that know clients, of all clients
+    /// those of the API server, which know codes and are never late.
+    pub(crate) async fn counters(&self, session: &Session, log: &LogArgs) -> Result<Counters> {
         let group = log.api_group.clone();
-        let instances = self.instances();
-        self.refuse_client(log)?;
+        let meter = |place, series| Meter::new(place, series, self.instances());
+        let knows_clients = matches!(self.source, None | Some(Named::ApiRequestCount))
+            && self.pod.is_none()
+            && self.metrics_url.is_none();
+        if log.service_account.is_some() && !knows_clients {
+            return Err(Error::usage(NO_CLIENTS).next(FOR_A_CLIENT));
+        }
         if let Some(url) = &self.metrics_url {
             let (client, address) = Address::of(url, &session.connection)?;
-            return Ok(Meter::new(Place::Address(client, address), Series::Client { group }, instances));
+            let meter = meter(Place::Address(client, address), Series::Client { group });
+            return Ok(Counters::Meter(Box::new(meter)));
         }
         let connection = connect(session).await?;
         if let Some(name) = &self.pod {
             let pod = Pod::of(name, &connection.namespace);
-            return Ok(Meter::new(Place::Pod(connection, pod), Series::Client { group }, instances));
+            return Ok(Counters::Meter(Box::new(meter(
+                Place::Pod(connection, pod),
+                Series::Client { group },
+            ))));
         }
-        let meter = Meter::new(Place::Server(connection), Series::ApiServer { group }, instances);
-        Ok(if self.source.is_none() { meter.chosen_by_us() } else { meter })
+        let is_chosen = self.source.is_some();
+        if self.source == Some(Named::ApiRequestCount) || log.service_account.is_some() {
+            let filter = Filter { user: log.service_account.clone(), api_group: group, ..Filter::default() };
+            return Ok(Counters::Hours(Box::new(Hours::new(connection, filter, is_chosen))));
+        }
+        let meter = meter(Place::Server(connection), Series::ApiServer { group });
+        Ok(Counters::Meter(Box::new(if is_chosen { meter } else { meter.chosen_by_us() })))
     }
 
     /// How many processes are behind the address.
     pub(crate) fn instances(&self) -> usize {
         usize::from(self.instances)
     }
-
-    /// A client cannot be chosen among numbers that know none.
-    fn refuse_client(&self, log: &LogArgs) -> Result<()> {
-        match log.service_account {
-            Some(_) if log.audit_log.is_empty() => Err(Error::usage(
-                "--service-account chooses a client, and these counters do not tell clients apart",
-            )
-            .next("count an audit log with --audit-log, or what a client counts itself with --pod")),
-            _ => Ok(()),
-        }
-    }
 }
+
+const NO_CLIENTS: &str = "--service-account chooses a client, and these counters do not tell clients apart";
+const FOR_A_CLIENT: &str =
+    "count an audit log with --audit-log, or one ServiceAccount with --flow-schema-for";
 
 async fn connect(session: &Session) -> Result<Connection> {
     session.connection.connect().await.map_err(|error| match &session.connection.user {
@@ -93,19 +139,17 @@ async fn connect(session: &Session) -> Result<Connection> {
 }
 
 /// A reading with a sign of life, and the first time a word on what was chosen where nothing was asked for.
-pub(crate) async fn read(session: &mut Session, meter: &mut Meter) -> Result<Reading> {
-    let what = match meter.source() {
+pub(crate) async fn read(session: &mut Session, counters: &mut Counters) -> Result<Reading> {
+    let what = match counters.source() {
         Source::ClientMetrics => "reading the client's metrics",
+        Source::ApiRequestCount => "reading APIRequestCounts",
         _ => "reading the API server's metrics",
     };
     let progress = Progress::start(&session.screen, what);
-    let reading = meter.read().await?;
+    let reading = counters.read().await?;
     drop(progress);
-    if meter.is_to_be_told() {
-        session.screen.note(
-            "Source: the API server's metrics, which count all clients together. For one client: --audit-log, --pod, \
-             --metrics-url or --flow-schema-for",
-        );
+    if let Some(chosen) = counters.untold() {
+        session.screen.note(chosen);
     }
     Ok(reading)
 }

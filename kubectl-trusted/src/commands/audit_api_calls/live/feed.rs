@@ -8,21 +8,20 @@ use super::follow::Followed;
 use crate::commands::audit_api_calls::document::Snapshot;
 use crate::commands::audit_api_calls::instances::{Part, continued};
 use crate::commands::audit_api_calls::log::LogArgs;
-use crate::commands::audit_api_calls::meter::Meter;
 use crate::commands::audit_api_calls::reading::{self, Reading};
 use crate::commands::audit_api_calls::render;
-use crate::commands::audit_api_calls::source;
+use crate::commands::audit_api_calls::source::{self, Counters};
 use crate::connect::ConnectionArgs;
 use crate::error::Result;
 use crate::session::Session;
 
 pub(super) enum Feed {
-    Counters(Box<Counters>),
+    Counters(Box<Read>),
     Log(Box<Followed>),
 }
 
-pub(super) struct Counters {
-    meter: Meter,
+pub(super) struct Read {
+    counters: Counters,
     /// Of each process the latest page.
     last: Reading,
 }
@@ -35,16 +34,16 @@ impl Feed {
     }
 
     /// From the first reading on.
-    pub(super) async fn of_counters(session: &mut Session, mut meter: Meter) -> Result<(Feed, Course)> {
-        let last = source::read(session, &mut meter).await?;
+    pub(super) async fn of_counters(session: &mut Session, mut counters: Counters) -> Result<(Feed, Course)> {
+        let last = source::read(session, &mut counters).await?;
         let course = Course::begin(render::describe(last.source, false, &last.filter), last.at);
-        Ok((Feed::Counters(Box::new(Counters { meter, last })), course))
+        Ok((Feed::Counters(Box::new(Read { counters, last })), course))
     }
 
     pub(super) async fn step(&mut self, course: &mut Course) {
         match self {
-            Feed::Counters(counters) => match counters.meter.read().await {
-                Ok(reading) => counters.take(reading, course),
+            Feed::Counters(read) => match read.counters.read().await {
+                Ok(reading) => read.take(reading, course),
                 Err(error) => course.miss(format!("no reading: {}", error.what)),
             },
             Feed::Log(followed) => followed.step(course),
@@ -53,17 +52,17 @@ impl Feed {
 
     pub(super) fn finish(self, course: Course) -> Snapshot {
         match self {
-            Feed::Counters(counters) => counters.finish(course),
+            Feed::Counters(read) => read.finish(course),
             Feed::Log(followed) => followed.finish(course),
         }
     }
 }
 
-impl Counters {
+impl Read {
     fn take(&mut self, reading: Reading, course: &mut Course) {
         let continued = continued(&self.last.parts, course.whole.from, &reading.parts);
         let (added, fallen) = continued.added();
-        let news = continued.news();
+        let news = continued.news(reading.source);
         course.step(reading.at, added);
         course.fallen += fallen;
         if fallen > 0 {
@@ -74,7 +73,8 @@ impl Counters {
             course.tell(text);
         }
         let seen = |part: &Part| reading.parts.iter().any(|other| other.instance.is(&part.instance));
-        let unseen: Vec<_> = self.last.parts.iter().filter(|part| !seen(part)).cloned().collect();
+        let unseen: Vec<_> =
+            self.last.parts.iter().filter(|part| !seen(part) && !part.instance.closed).cloned().collect();
         self.last = reading;
         self.last.parts.extend(unseen);
     }
