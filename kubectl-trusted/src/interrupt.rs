@@ -12,6 +12,26 @@ use tokio::sync::watch;
 /// How long a command may take to tell where it stopped.
 const FAREWELL: Duration = Duration::from_secs(2);
 
+/// From now on SIGTERM, and SIGHUP of a terminal that was closed, do not end the program by themselves: the returned future
+/// ends when one of them comes.
+pub(crate) fn told_to_end() -> impl Future<Output = ()> {
+    #[cfg(unix)]
+    let signals = {
+        use tokio::signal::unix::{SignalKind, signal};
+        signal(SignalKind::terminate()).and_then(|term| Ok((term, signal(SignalKind::hangup())?)))
+    };
+    async move {
+        #[cfg(unix)]
+        if let Ok((mut term, mut hangup)) = signals {
+            tokio::select! {
+                _ = term.recv() => return,
+                _ = hangup.recv() => return,
+            }
+        }
+        std::future::pending::<()>().await;
+    }
+}
+
 #[derive(Clone)]
 pub(crate) struct Interrupt {
     pressed: Arc<watch::Sender<bool>>,

@@ -27,6 +27,7 @@ use super::metrics::Series;
 use super::source::Counters;
 use crate::connect::Connection;
 use crate::error::{Attempt, Class, Error, Result};
+use crate::interrupt;
 use crate::session::Session;
 
 /// How long the API server may take to act by a new FlowSchema; it watches for them.
@@ -55,7 +56,8 @@ struct Flow {
     account: Account,
 }
 
-/// Does some work while a FlowSchema counts the account. None when Ctrl-C came before it could begin.
+/// Does some work while a FlowSchema counts the account. None when Ctrl-C came before it could begin, or when the program
+/// was told to end in some other way.
 pub(crate) async fn with<T>(
     session: &mut Session,
     account: &Account,
@@ -67,21 +69,18 @@ pub(crate) async fn with<T>(
     flow.must_be_removable().await?;
     let choice = flow.prepare(session).await?;
     let interrupted = session.interrupt.attend();
-    tokio::pin!(interrupted);
+    let told_to_end = interrupt::told_to_end();
+    tokio::pin!(interrupted, told_to_end);
     let begun = tokio::select! {
         biased;
         () = &mut interrupted => Ok(false),
+        () = &mut told_to_end => Ok(false),
         begun = flow.begin(&choice) => begun.map(|()| true),
     };
     let done = match begun {
         Ok(true) => {
-            session.screen.note(&format!(
-                "FlowSchema {} counts {account}, at priority level {} as {} did; it is removed at the end",
-                flow.name, choice.level, choice.instead_of
-            ));
-            let series = Series::FlowSchema { name: flow.name.clone() };
-            let meter = Meter::new(Place::Server(flow.connection.clone()), series, instances);
-            let working = work(session, Counters::Meter(Box::new(meter)));
+            session.screen.note(&flow.word(&choice));
+            let working = work(session, flow.counters(instances));
             tokio::pin!(working);
             tokio::select! {
                 biased;
@@ -92,6 +91,7 @@ pub(crate) async fn with<T>(
                     let _ = flow.remove().await;
                     working.await.map(Some)
                 }
+                () = &mut told_to_end => Ok(None),
                 never = flow.renewed() => match never {},
             }
         }
@@ -108,6 +108,20 @@ impl Flow {
     fn of(connection: Connection, account: &Account) -> Flow {
         let schemas = Api::all(connection.client.clone());
         Flow { connection, schemas, name: object::new_name(), account: account.clone() }
+    }
+
+    /// What it counts.
+    fn counters(&self, instances: usize) -> Counters {
+        let series = Series::FlowSchema { name: self.name.clone(), user: self.account.user() };
+        let place = Place::Server(self.connection.clone());
+        Counters::Meter(Box::new(Meter::new(place, series, instances)))
+    }
+
+    fn word(&self, choice: &Choice) -> String {
+        format!(
+            "FlowSchema {} counts {}, at priority level {} as {} did; it is removed at the end",
+            self.name, self.account, choice.level, choice.instead_of
+        )
     }
 
     fn attempt(verb: &'static str) -> Attempt {

@@ -137,9 +137,8 @@ impl Meter {
         if let Some(limits) = family.and_then(Family::limits) {
             notes.note(limits);
         }
-        let knows_groups = !matches!(family, Some(Family::ClientGo | Family::Kubert));
-        let filter = Filter { api_group: self.group().filter(|_| knows_groups), ..Filter::default() };
-        if self.group().is_some() && !knows_groups {
+        let filter = self.filter();
+        if filter.api_group.is_some() && matches!(family, Some(Family::ClientGo | Family::Kubert)) {
             return Err(Error::usage("The counters of this client know no API groups")
                 .next("leave out --api-group, or count an audit log with --audit-log"));
         }
@@ -162,11 +161,13 @@ impl Meter {
         }
     }
 
-    fn group(&self) -> Option<String> {
-        match &self.series {
-            Series::ApiServer { group } | Series::Client { group } => group.clone(),
-            Series::FlowSchema { .. } => None,
-        }
+    /// What of the counters is read.
+    fn filter(&self) -> Filter {
+        let (user, api_group) = match &self.series {
+            Series::ApiServer { group } | Series::Client { group } => (None, group.clone()),
+            Series::FlowSchema { user, .. } => (Some(user.clone()), None),
+        };
+        Filter { user, api_group, ..Filter::default() }
     }
 
     /// Where the counters are, as documents name it.

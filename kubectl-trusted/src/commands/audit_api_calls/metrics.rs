@@ -25,8 +25,8 @@ const INSTANCE_LABEL: &str = "apiserver_id_hash=\"";
 pub(crate) enum Series {
     /// All that an API server has answered; only for one API group, if one is named.
     ApiServer { group: Option<String> },
-    /// What an API server let in by this FlowSchema.
-    FlowSchema { name: String },
+    /// What an API server let in by this FlowSchema, which is for this user.
+    FlowSchema { name: String, user: String },
     /// What a client has sent; only for one API group, if one is named.
     Client { group: Option<String> },
 }
@@ -109,7 +109,7 @@ impl Scrape {
 
     fn sample(&mut self, meaning: Meaning, labels: Labels, value: u64) {
         let is_other = match (&self.series, meaning) {
-            (Series::FlowSchema { name }, _) => labels.get("flow_schema") != Some(name),
+            (Series::FlowSchema { name, .. }, _) => labels.get("flow_schema") != Some(name),
             (_, Meaning::Requests(Family::Kubert)) => !labels.contains_key("cluster_url"),
             _ => false,
         };

@@ -54,6 +54,12 @@ pub(crate) async fn run(session: &mut Session, args: SnapshotArgs) -> Result<Exi
         from_audit_logs(session, &args.log, filter).await?
     };
     if args.as_claimed {
+        if !matches!(snapshot.source, Source::AuditLog | Source::ApiserverMetrics) {
+            return Err(Error::usage(
+                "--as-claimed is a sum over all clients, and these counters are of one or of some",
+            )
+            .next("leave out --as-claimed, or read the API server's metrics or an audit log"));
+        }
         snapshot.claimed = Some(claim::of(session, &args.log, &snapshot).await?);
     }
     judge(&mut snapshot, &limits);

@@ -37,7 +37,7 @@ pub(crate) struct SourceArgs {
     /// How many processes are behind the address, such as three API servers behind a load balancer: read until so many
     /// were seen, each with counters of its own
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u8).range(1..=32))]
-    #[arg(conflicts_with = "audit_log")]
+    #[arg(conflicts_with_all = ["audit_log", "pod"])]
     instances: u8,
 }
 

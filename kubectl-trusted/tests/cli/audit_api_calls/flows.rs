@@ -75,7 +75,7 @@ async fn one_account_is_counted_as_the_audit_log_counts_it() {
     let log = control_plane.audit().settled(&user, Window::since(from)).await.unwrap().total();
     assert!(log > 3, "{log} requests");
     assert_eq!((&document["source"], &document["total"]), (&"flow-schema".into(), &log.into()), "{ran:?}");
-    assert_eq!(document["rows"][0]["verb"], "any");
+    assert_eq!((&document["rows"][0]["verb"], &document["filter"]["user"]), (&"any".into(), &user.into()));
     assert!(ran.stderr.contains("at priority level workload-low as service-accounts did"), "{}", ran.stderr);
     assert_eq!(scene.left().await, Vec::<String>::new());
     // It knows no verbs, so that a limit on one is not kept, and not broken either.
@@ -90,7 +90,8 @@ async fn nothing_is_left_after_an_error_or_ctrl_c() {
     assert_eq!(scene.left().await, Vec::<String>::new());
     let account = &scene.account;
     let waiting = ["run", "--flow-schema-for", account, "--", "/bin/sh", "-c", "trap '' INT; sleep 5"];
-    for verb in [&["live", "--flow-schema-for", account][..], &waiting] {
+    let live = ["live", "--flow-schema-for", account];
+    for (verb, signal) in [(&live[..], "-INT"), (&waiting, "-INT"), (&live, "-TERM"), (&live, "-HUP")] {
         let mut command = scene.admin.command();
         command.arg("audit-api-calls").args(verb).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -98,9 +99,9 @@ async fn nothing_is_left_after_an_error_or_ctrl_c() {
         let mut talk = BufReader::new(child.stderr.take().unwrap()).lines();
         while !talk.next_line().await.unwrap().expect("it begins").starts_with("FlowSchema ") {}
         assert_eq!(scene.left().await.len(), 1);
-        std::process::Command::new("kill").args(["-INT", &process]).status().unwrap();
-        assert_eq!(child.wait().await.unwrap().code(), Some(130), "{verb:?}");
-        assert_eq!(scene.left().await, Vec::<String>::new(), "{verb:?}");
+        std::process::Command::new("kill").args([signal, &process]).status().unwrap();
+        assert_eq!(child.wait().await.unwrap().code(), Some(130), "{verb:?} {signal}");
+        assert_eq!(scene.left().await, Vec::<String>::new(), "{verb:?} {signal}");
     }
 }
 

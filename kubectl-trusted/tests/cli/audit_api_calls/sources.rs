@@ -114,6 +114,32 @@ async fn a_restart_is_told_and_nothing_becomes_negative() {
 }
 
 #[tokio::test]
+async fn a_restart_and_an_outage_do_not_end_what_is_live() {
+    let mut twins = Twins::of(real_page().await);
+    let mut turn = 0;
+    let pages = Pages::serve(move |_| {
+        turn += 1;
+        match turn {
+            1 => twins.page(0, 1.7e9, 5),
+            2 => Answer::page("").status(500),
+            3 => twins.page(0, 1.7e9, 5),
+            // Started after the first reading.
+            _ => twins.page(1, 4e9, 2),
+        }
+    })
+    .await;
+    let ran =
+        at(&pages, "live", &["--interval", "1s", "--duration", "4s", "--color", "never"]).await.exits(0);
+    assert!(ran.stderr.contains("Warning: no reading: "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("Warning: an instance was started at 2096-"), "{}", ran.stderr);
+    // 5 lists in spite of the outage, then all 2000 of the new process, then 2 more or so.
+    let lines: Vec<_> = ran.stdout.lines().filter(|line| line.contains(" list widgets (")).collect();
+    assert!(lines[0].contains(" +5 list widgets (5 in all)"), "{lines:?}");
+    assert!(lines[1].contains(" +2000 list widgets (2005 in all)"), "{lines:?}");
+    assert!(!ran.stdout.contains("get /metrics"), "{}", ran.stdout);
+}
+
+#[tokio::test]
 async fn a_page_that_is_none_or_not_whole_is_an_error_of_its_own() {
     let page = real_page().await;
     let cut = page.len() / 2;
@@ -168,6 +194,8 @@ async fn a_client_tells_what_it_sends_at_an_address_of_its_own() {
     bare(&limit(&["--max-total", "1"])).await.exits(3);
     bare(&limit(&["--max-total", "2"])).await.exits(0);
     bare(&limit(&["--api-group", "apps"])).await.exits(2);
+    bare(&["audit-api-calls", "snapshot", "--metrics-url", &url, "--as-claimed"]).await.exits(2);
+    bare(&["audit-api-calls", "snapshot", "--metrics-url", &url, "--service-account", "a/b"]).await.exits(2);
     let other = format!("{url}/other");
     let ran = bare(&["audit-api-calls", "snapshot", "--metrics-url", &other]).await.exits(1);
     assert!(ran.stderr.contains(&format!("there is no page at {url}/other")), "{}", ran.stderr);

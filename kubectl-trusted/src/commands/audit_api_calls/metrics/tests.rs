@@ -101,7 +101,7 @@ fn a_flow_schema_counts_what_it_let_in_and_what_not() {
         "apiserver_flowcontrol_dispatched_requests_total{flow_schema=\"exempt\",priority_level=\"exempt\"} 99\n",
         "apiserver_flowcontrol_rejected_requests_total{flow_schema=\"mine\",priority_level=\"workload-low\",reason=\"time-out\"} 2\n",
     );
-    let mine = || Series::FlowSchema { name: "mine".into() };
+    let mine = || Series::FlowSchema { name: "mine".into(), user: "me".into() };
     let expected = vec![("any".to_owned(), 0, 7), ("any".to_owned(), 429, 2)];
     assert_eq!(shown(scraped(mine(), page)), (Family::FlowSchema, expected));
     assert_eq!(shown(scraped(mine(), "x 1\n")), (Family::FlowSchema, vec![]));

@@ -27,6 +27,10 @@ pub(crate) fn live(course: &Course, duration: Option<Duration>) -> Text {
         format!(" in {length}{of}").into(),
     ]);
     text.facts(vec![("source", course.origin.as_str().into())]);
+    // Above what a short terminal cuts off.
+    for told in course.told() {
+        text.paragraph(0, [Span::new("Note:", Tone::Warn), told.as_str().into()]);
+    }
     text.blank();
     let mut groups = table(&[("GROUP", Align::Left)]);
     for line in course.groups() {
@@ -45,9 +49,6 @@ pub(crate) fn live(course: &Course, duration: Option<Duration>) -> Text {
     if !rows.is_empty() {
         text.blank();
         text.table(rows);
-    }
-    for told in course.told() {
-        text.paragraph(0, [Span::new("Note:", Tone::Warn), told.as_str().into()]);
     }
     text
 }
