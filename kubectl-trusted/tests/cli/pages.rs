@@ -17,6 +17,7 @@ pub(crate) struct Answer {
     body: String,
     /// The length that is declared; without one the end of the connection is the end of the body.
     length: Option<usize>,
+    date: Option<&'static str>,
 }
 
 impl Answer {
@@ -25,11 +26,16 @@ impl Answer {
     }
 
     pub(crate) fn of(content_type: &'static str, body: impl Into<String>) -> Answer {
-        Answer { status: 200, content_type, body: body.into(), length: None }
+        Answer { status: 200, content_type, body: body.into(), length: None, date: None }
     }
 
     pub(crate) fn status(self, status: u16) -> Answer {
         Answer { status, ..self }
+    }
+
+    /// Tells this time, as HTTP has it.
+    pub(crate) fn dated(self, date: &'static str) -> Answer {
+        Answer { date: Some(date), ..self }
     }
 
     /// Declares more than it sends.
@@ -39,8 +45,9 @@ impl Answer {
 
     fn bytes(&self) -> Vec<u8> {
         let length = self.length.map(|length| format!("content-length: {length}\r\n")).unwrap_or_default();
+        let date = self.date.map(|date| format!("date: {date}\r\n")).unwrap_or_default();
         let Answer { status, content_type, body, .. } = self;
-        format!("HTTP/1.1 {status} Some\r\ncontent-type: {content_type}\r\n{length}connection: close\r\n\r\n{body}")
+        format!("HTTP/1.1 {status} Some\r\ncontent-type: {content_type}\r\n{length}{date}connection: close\r\n\r\n{body}")
             .into_bytes()
     }
 }

@@ -75,6 +75,9 @@ pub(crate) struct Instance {
     pub(crate) url: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) process_start: Option<Timestamp>,
+    /// What time it was for the process when it was read: its start is by the same clock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) clock: Option<Timestamp>,
     /// The process's own name, where it tells one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) id: Option<String>,

@@ -43,16 +43,22 @@ pub(crate) struct Continued<'a> {
     unknown: Vec<&'a Part>,
 }
 
+/// The time of a reading by the clocks of those that were read, since these tell when they were started. Ours may be another.
+pub(crate) fn clock(parts: &[Part], ours: Option<Timestamp>) -> Option<Timestamp> {
+    parts.iter().filter_map(|part| part.instance.clock).max().or(ours)
+}
+
+/// `since` is the [`clock`] from which on all that a new process counts was added.
 pub(crate) fn continued<'a>(
     before: &'a [Part],
-    before_at: Option<Timestamp>,
+    since: Option<Timestamp>,
     after: &'a [Part],
 ) -> Continued<'a> {
     let mut continued = Continued { pairs: Vec::new(), lost: Vec::new(), unknown: Vec::new() };
     for part in after {
         match before.iter().find(|earlier| earlier.instance.is(&part.instance)) {
             Some(earlier) => continued.pairs.push((Some(earlier), part)),
-            None if part.instance.started_since(before_at) => continued.pairs.push((None, part)),
+            None if part.instance.started_since(since) => continued.pairs.push((None, part)),
             None => continued.unknown.push(part),
         }
     }
@@ -209,6 +215,20 @@ mod tests {
         assert_eq!(restart.added().0.total(), 8);
         let notes = judged(&restart);
         assert!(notes.invalid && notes.warnings.concat().contains("too low"), "{notes:?}");
+    }
+
+    #[test]
+    fn starts_are_compared_with_the_clock_that_told_them() {
+        let read_at = |minute| {
+            let part = part(at(1), 100);
+            [Part { instance: Instance { clock: at(minute), ..part.instance }, ..part }]
+        };
+        // Our clock is late: what was started at 11 was there at 12, which is when it was for them.
+        let (before, after) = (read_at(12), [part(at(11), 800)]);
+        assert_eq!(continued(&before, clock(&before, at(10)), &after).added().0.total(), 0);
+        let before = read_at(10);
+        assert_eq!(continued(&before, clock(&before, at(50)), &after).added().0.total(), 800);
+        assert_eq!(clock(&[part(at(1), 1)], at(50)), at(50));
     }
 
     #[test]

@@ -98,6 +98,7 @@ impl Meter {
         let instance = Instance {
             url: self.name(),
             process_start: scrape.process_start,
+            clock: scrape.clock,
             id: scrape.id.clone(),
             ..Instance::default()
         };

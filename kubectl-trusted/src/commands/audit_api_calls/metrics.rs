@@ -68,6 +68,8 @@ pub(crate) struct Scrape {
     open: BTreeMap<(String, String), u64>,
     pub(crate) lines: Lines,
     pub(crate) process_start: Option<Timestamp>,
+    /// What time it was for who answered.
+    pub(crate) clock: Option<Timestamp>,
     /// The instance's own name, hashed, where the page has it.
     pub(crate) id: Option<String>,
     /// Series with a known name that could not be read.
@@ -82,6 +84,7 @@ impl Scrape {
             open: BTreeMap::new(),
             lines: Lines::default(),
             process_start: None,
+            clock: None,
             id: None,
             malformed: 0,
         }

@@ -52,7 +52,8 @@ impl Reading {
     pub(crate) fn since(self, before: &Reading) -> Snapshot {
         let window = Window { from: Some(before.at), to: Some(self.at) };
         let parts = self.parts.clone();
-        let continued = instances::continued(&before.parts, Some(before.at), &parts);
+        let since = instances::clock(&before.parts, Some(before.at));
+        let continued = instances::continued(&before.parts, since, &parts);
         let (counts, fallen) = continued.added();
         let source = self.source;
         let mut snapshot = Snapshot { added: true, ..self.snapshot(window, counts) };

@@ -114,6 +114,21 @@ async fn a_restart_is_told_and_nothing_becomes_negative() {
 }
 
 #[tokio::test]
+async fn starts_are_compared_with_the_clock_of_the_server() {
+    let mut twins = Twins::of(real_page().await);
+    let mut turn = 0;
+    let pages = Pages::serve(move |_| {
+        turn += 1;
+        // Its clock stands at 1970, an hour after which the second one starts.
+        let start = if turn == 1 { 60.0 } else { 4000.0 };
+        twins.page(turn, start, 0).dated("Thu, 01 Jan 1970 00:10:00 GMT")
+    })
+    .await;
+    let document = at(&pages, "run", &["-o", "json", "--", "true"]).await.exits(4).json();
+    assert_eq!(count(&document, "list", "widgets"), 3000, "{document}");
+}
+
+#[tokio::test]
 async fn a_restart_and_an_outage_do_not_end_what_is_live() {
     let mut twins = Twins::of(real_page().await);
     let mut turn = 0;

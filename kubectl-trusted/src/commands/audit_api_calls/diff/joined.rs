@@ -4,7 +4,7 @@
 
 use super::super::count::Counts;
 use super::super::document::{Notes, Snapshot};
-use super::super::instances::{self, continued};
+use super::super::instances::{self, clock, continued};
 
 /// The two sides, with the rows of what continues.
 pub(super) struct Joined {
@@ -15,7 +15,7 @@ pub(super) struct Joined {
 
 pub(super) fn join(before: &Snapshot, after: &Snapshot) -> Joined {
     let (earlier, later) = (instances::parts(before), instances::parts(after));
-    let continued = continued(&earlier, before.window.to, &later);
+    let continued = continued(&earlier, clock(&earlier, before.window.to), &later);
     let mut notes = Notes::default();
     continued.judge(before.source, &mut notes);
     let (first, second) = continued.sums();

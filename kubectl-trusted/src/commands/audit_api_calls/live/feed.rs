@@ -3,10 +3,12 @@
 //! Owns what becomes of a reading that fails, and of API servers that come and go. What was missed in one interval is in
 //! the next one, since counters go on.
 
+use jiff::Timestamp;
+
 use super::course::Course;
 use super::follow::Followed;
 use crate::commands::audit_api_calls::document::Snapshot;
-use crate::commands::audit_api_calls::instances::{Part, continued};
+use crate::commands::audit_api_calls::instances::{Part, clock, continued};
 use crate::commands::audit_api_calls::log::LogArgs;
 use crate::commands::audit_api_calls::reading::{self, Reading};
 use crate::commands::audit_api_calls::render;
@@ -24,6 +26,8 @@ pub(super) struct Read {
     counters: Counters,
     /// Of each process the latest page.
     last: Reading,
+    /// When it began, by the clock of those that are read.
+    since: Option<Timestamp>,
 }
 
 impl Feed {
@@ -36,8 +40,9 @@ impl Feed {
     /// From the first reading on.
     pub(super) async fn of_counters(session: &mut Session, mut counters: Counters) -> Result<(Feed, Course)> {
         let last = source::read(session, &mut counters).await?;
+        let since = clock(&last.parts, Some(last.at));
         let course = Course::begin(render::describe(last.source, false, &last.filter), last.at);
-        Ok((Feed::Counters(Box::new(Read { counters, last })), course))
+        Ok((Feed::Counters(Box::new(Read { counters, last, since })), course))
     }
 
     pub(super) async fn step(&mut self, course: &mut Course) {
@@ -60,7 +65,7 @@ impl Feed {
 
 impl Read {
     fn take(&mut self, reading: Reading, course: &mut Course) {
-        let continued = continued(&self.last.parts, course.whole.from, &reading.parts);
+        let continued = continued(&self.last.parts, self.since, &reading.parts);
         let (added, fallen) = continued.added();
         let news = continued.news(reading.source);
         course.step(reading.at, added);

@@ -6,7 +6,8 @@
 use std::time::Duration;
 
 use futures::{AsyncBufReadExt, AsyncReadExt, TryStreamExt};
-use http::header::{ACCEPT, CONNECTION, CONTENT_TYPE};
+use http::header::{ACCEPT, CONNECTION, CONTENT_TYPE, DATE};
+use http::{HeaderMap, HeaderName};
 use http_body_util::BodyExt;
 use kube::Client;
 use kube::client::Body;
@@ -61,9 +62,9 @@ async fn read(client: &Client, target: Target<'_>, series: Series) -> Result<Scr
     let request =
         request.body(Body::empty()).map_err(|error| Failure::Request(kube::Error::HttpError(error)))?;
     let answer = client.send(request).await.map_err(Failure::Request)?;
-    let (status, headers) = (answer.status(), answer.headers());
-    let header = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let content_type = header.unwrap_or("unknown").to_owned();
+    let status = answer.status();
+    let content_type = header(answer.headers(), CONTENT_TYPE).unwrap_or("unknown").to_owned();
+    let date = header(answer.headers(), DATE).and_then(|date| jiff::fmt::rfc2822::parse(date).ok());
     let body = answer.into_body().into_data_stream().map_err(std::io::Error::other).into_async_read();
     if !status.is_success() {
         let mut text = Vec::new();
@@ -72,6 +73,7 @@ async fn read(client: &Client, target: Target<'_>, series: Series) -> Result<Scr
         return Err(Failure::Request(refusal(status, &String::from_utf8_lossy(&text))));
     }
     let mut scrape = Scrape::of(series);
+    scrape.clock = date.map(|date| date.timestamp());
     let mut body = body.take(LARGEST_PAGE);
     let mut line = Vec::new();
     loop {
@@ -83,6 +85,10 @@ async fn read(client: &Client, target: Target<'_>, series: Series) -> Result<Scr
         }
     }
     whole(scrape, &content_type)
+}
+
+fn header(headers: &HeaderMap, name: HeaderName) -> Option<&str> {
+    headers.get(name)?.to_str().ok()
 }
 
 fn whole(scrape: Scrape, content_type: &str) -> Result<Scrape, Failure> {
