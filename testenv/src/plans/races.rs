@@ -29,8 +29,8 @@ use crate::{
 const RACES: usize = 1_000;
 /// How long all of them may take to be decided.
 const DECIDED: Duration = Duration::from_secs(300);
-/// A short lease, so that nobody waits for a minute.
-const LEASE: Duration = Duration::from_secs(5);
+/// So that nobody waits for a minute, and a busy machine is no reason to lose it: nobody starts the operator anew here.
+const LEASE: Duration = Duration::from_secs(15);
 /// How long another leader may take to take over.
 const TAKE_OVER: Duration = Duration::from_secs(60);
 /// Keys in one page of a list.
