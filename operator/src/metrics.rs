@@ -2,7 +2,7 @@
 //! reconciles went. The numbers are its own; the API server's audit log is the referee.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use cachelib::{KindStatus, RequestCounter};
 use prometheus_client::collector::Collector;
@@ -96,7 +96,16 @@ pub type ListStores = Arc<dyn Fn() -> Vec<KindStatus> + Send + Sync>;
 impl Metrics {
     /// Registers everything there is to tell.
     pub fn new(requests: RequestCounter, stores: ListStores, dropped_events: Counter) -> Self {
-        let mut registry = Registry::with_prefix("trusted_operator");
+        let mut all = Registry::default();
+        // Under the name that all processes give it, by which tools tell that the counters began anew.
+        let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        all.register_with_unit(
+            "process_start_time",
+            "When this process began to count, in seconds since 1970",
+            Unit::Seconds,
+            ConstGauge::new(started.as_secs_f64()),
+        );
+        let registry = all.sub_registry_with_prefix("trusted_operator");
         let passes = Family::<ReconcileLabels, Counter>::default();
         let depth = Family::<ControllerLabels, Gauge>::default();
         let handled = Family::<ControllerLabels, Histogram>::new_with_constructor(|| {
@@ -121,7 +130,7 @@ impl Metrics {
         );
         registry.register_collector(Box::new(Requests(requests)));
         registry.register_collector(Box::new(Stores(stores)));
-        Metrics { registry: Arc::new(registry), passes, depth, handled, leading }
+        Metrics { registry: Arc::new(all), passes, depth, handled, leading }
     }
 
     /// The counters of one controller.
