@@ -329,6 +329,7 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-trusted' -ScriptBlock {
             [CompletionResult]::new('--budget', '--budget', [CompletionResultType]::ParameterName, 'The limits of this YAML file as well: `maxTotal`, `maxIncrease`, and under `max` a number for each VERB[/RESOURCE]')
             [CompletionResult]::new('--write-budget', '--write-budget', [CompletionResultType]::ParameterName, 'Propose such a file from what was counted, with a tenth to spare and nothing where there is nothing')
             [CompletionResult]::new('--max-increase', '--max-increase', [CompletionResultType]::ParameterName, 'The total may grow by at most this much, such as 5%')
+            [CompletionResult]::new('--per', '--per', [CompletionResultType]::ParameterName, 'Show requests for each object instead of each minute: how many objects there were, such as 20, or before and after, such as 20,40')
             [CompletionResult]::new('--chart', '--chart', [CompletionResultType]::ParameterName, 'Draw before and after as bars into this file as well, as SVG')
             [CompletionResult]::new('--junit', '--junit', [CompletionResultType]::ParameterName, 'Write a JUnit report to this file as well, one test for each limit')
             [CompletionResult]::new('--step-summary', '--step-summary', [CompletionResultType]::ParameterName, 'Add the tables as Markdown to this file as well; without a name to that of GITHUB_STEP_SUMMARY')

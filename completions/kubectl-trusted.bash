@@ -382,7 +382,7 @@ _kubectl__trusted() {
             return 0
             ;;
         kubectl__subcmd__trusted__subcmd__audit__subcmd__api__subcmd__calls__subcmd__diff)
-            opts="-o -n -A -s -h --max --max-total --budget --write-budget --max-increase --chart --junit --step-summary --strict --output --color --namespace --all-namespaces --context --cluster --user --kubeconfig --as --as-group --as-uid --request-timeout --server --token --certificate-authority --insecure-skip-tls-verify --client-certificate --client-key --tls-server-name --help"
+            opts="-o -n -A -s -h --max --max-total --budget --write-budget --max-increase --per --chart --junit --step-summary --strict --output --color --namespace --all-namespaces --context --cluster --user --kubeconfig --as --as-group --as-uid --request-timeout --server --token --certificate-authority --insecure-skip-tls-verify --client-certificate --client-key --tls-server-name --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 3 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -405,6 +405,10 @@ _kubectl__trusted() {
                     return 0
                     ;;
                 --max-increase)
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    return 0
+                    ;;
+                --per)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use super::budget::{self, BudgetArgs, Limits};
 use super::change::{Change, Rates, per_minute};
 use super::chart;
-use super::document::{Budget, Diff, DiffRow, GroupChange, Instance, Kind, Side, Snapshot, Window};
+use super::document::{Budget, Diff, DiffRow, GroupChange, Instance, Kind, Objects, Side, Snapshot, Window};
 use super::group::Group;
 use super::report::{self, Measured, ReportArgs};
 use super::snapshot::KINDS_UNKNOWN;
@@ -41,6 +41,11 @@ pub(crate) struct DiffArgs {
     #[arg(long, value_name = "PERCENT", value_parser = budget::parse_percent, help_heading = "Budget (exit code 3 when over it)")]
     max_increase: Option<f64>,
 
+    /// Show requests for each object instead of each minute: how many objects there were, such as 20, or before and after,
+    /// such as 20,40
+    #[arg(long, value_name = "N[,N]", value_delimiter = ',', num_args = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    per: Vec<u64>,
+
     /// Draw before and after as bars into this file as well, as SVG
     #[arg(long, value_name = "FILE", help_heading = "Report")]
     chart: Option<PathBuf>,
@@ -57,7 +62,13 @@ pub(crate) fn run(session: &mut Session, args: &DiffArgs) -> Result<Exit> {
     limits.max_increase.extend(args.max_increase.map(|most| (format!("--max-increase {most}%"), most)));
     let (before, after) = (read(&args.before)?, read(&args.after)?);
     let named = |file, snapshot| Named { file, snapshot };
-    let diff = compare(named(&args.before, &before), named(&args.after, &after), &limits);
+    let mut diff = compare(named(&args.before, &before), named(&args.after, &after), &limits);
+    match args.per[..] {
+        [] => {}
+        [objects] => divide(&mut diff, Objects { before: objects, after: objects }),
+        [before, after] => divide(&mut diff, Objects { before, after }),
+        _ => return Err(Error::usage("--per takes one number for both sides, or one for each")),
+    }
     if let Some(file) = &args.chart {
         report::write(file, &chart::svg(&diff))?;
     }
@@ -163,8 +174,10 @@ fn compared(before: Named<'_>, after: Named<'_>, limits: &Limits) -> Diff {
     let (before, after) = (side(before), side(after));
     let mut diff = Diff {
         readings,
+        objects: None,
         total,
         per_minute: scale.rates(&total),
+        per_object: None,
         failed: change(before.failed, after.failed),
         claimed: first
             .claimed
@@ -212,7 +225,7 @@ fn side(named: Named<'_>) -> Side {
     }
 }
 
-/// The minutes by which counts are divided.
+/// The minutes, or objects, by which counts are divided.
 struct Scale {
     before: Option<f64>,
     after: Option<f64>,
@@ -237,6 +250,20 @@ impl Scale {
     }
 }
 
+/// Adds what each object cost.
+#[expect(clippy::cast_precision_loss, reason = "counts of objects stay far below 2^52")]
+fn divide(diff: &mut Diff, objects: Objects) {
+    let [before, after] = [objects.before, objects.after].map(|count| Some(count as f64));
+    let scale = match diff.readings {
+        true => Scale { before: None, after: None, added: after },
+        false => Scale { before, after, added: None },
+    };
+    diff.objects = Some(objects);
+    diff.per_object = Some(scale.rates(&diff.total));
+    diff.groups.iter_mut().for_each(|group| group.per_object = Some(scale.rates(&group.change)));
+    diff.rows.iter_mut().for_each(|row| row.per_object = Some(scale.rates(&row.change)));
+}
+
 /// One row for every kind of request on either side, whatever its status codes.
 fn rows(before: &Snapshot, after: &Snapshot, change: fn(u64, u64) -> Change, scale: &Scale) -> Vec<DiffRow> {
     let source = if before.source == after.source {
@@ -253,7 +280,13 @@ fn rows(before: &Snapshot, after: &Snapshot, change: fn(u64, u64) -> Change, sca
     }
     let row = |(kind, (before, after)): (&Kind, (u64, u64))| {
         let change = change(before, after);
-        DiffRow { kind: kind.clone(), change, per_minute: scale.rates(&change), source: source.clone() }
+        DiffRow {
+            kind: kind.clone(),
+            change,
+            per_minute: scale.rates(&change),
+            per_object: None,
+            source: source.clone(),
+        }
     };
     kinds.into_iter().map(row).collect()
 }
@@ -266,7 +299,8 @@ fn groups(rows: &[DiffRow], scale: &Scale) -> Vec<GroupChange> {
         *sum =
             Change { delta, ..Change::between(sum.before + row.change.before, sum.after + row.change.after) };
     }
-    let group = |(name, change)| GroupChange { name, change, per_minute: scale.rates(&change) };
+    let group =
+        |(name, change)| GroupChange { name, change, per_minute: scale.rates(&change), per_object: None };
     groups.into_iter().map(group).collect()
 }
 

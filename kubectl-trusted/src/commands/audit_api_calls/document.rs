@@ -223,6 +223,13 @@ pub(crate) struct GroupCount {
     pub(crate) per_minute: Option<f64>,
 }
 
+/// The number of what an operator looks after, before and after.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Objects {
+    pub(crate) before: u64,
+    pub(crate) after: u64,
+}
+
 /// One side of a comparison, without its rows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -248,6 +255,9 @@ pub(crate) struct DiffRow {
     #[serde(flatten)]
     pub(crate) change: Change,
     pub(crate) per_minute: Rates,
+    /// Requests for each object, where their number was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) per_object: Option<Rates>,
     pub(crate) source: String,
 }
 
@@ -258,6 +268,9 @@ pub(crate) struct GroupChange {
     #[serde(flatten)]
     pub(crate) change: Change,
     pub(crate) per_minute: Rates,
+    /// Requests for each object, where their number was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) per_object: Option<Rates>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -266,10 +279,16 @@ pub(crate) struct Diff {
     /// Both sides are readings of the counters of one server since its start: what was added is the measurement.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) readings: bool,
+    /// How many objects there were on each side.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) objects: Option<Objects>,
     pub(crate) before: Side,
     pub(crate) after: Side,
     pub(crate) total: Change,
     pub(crate) per_minute: Rates,
+    /// Requests for each object, where their number was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) per_object: Option<Rates>,
     pub(crate) failed: Change,
     /// The sum as it is often published, where both sides have it.
     #[serde(skip_serializing_if = "Option::is_none")]

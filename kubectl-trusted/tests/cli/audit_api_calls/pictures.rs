@@ -58,6 +58,21 @@ async fn bars_of_a_comparison_show_what_went_and_what_came() {
     assert!(more.lines().any(|line| line.starts_with("create") && line.ends_with('▓')), "{more}");
 }
 
+#[tokio::test]
+async fn a_comparison_can_be_for_each_object() {
+    let folder = tempfile::tempdir().unwrap();
+    let (before, after) = sides(folder.path()).await;
+    let sides = [path(&before), path(&after)];
+    let json = diff(&[&sides[..], &["--per", "4,2", "-o", "json"]].concat()).await.exits(0).json();
+    assert_eq!(json["objects"], serde_json::json!({"before": 4, "after": 2}));
+    assert_eq!(json["perObject"], serde_json::json!({"before": 2.0, "after": 3.5}));
+    let screen = diff(&[&sides[..], &["--per", "4"]].concat()).await.exits(0).stdout;
+    assert!(screen.contains("PERCENT  BEFORE/OBJECT  AFTER/OBJECT\n"), "{screen}");
+    assert!(screen.contains("-12.5%            2.0           1.8\n"), "{screen}");
+    diff(&[&sides[..], &["--per", "0"]].concat()).await.exits(2);
+    diff(&[&sides[..], &["--per", "1,2,3"]].concat()).await.exits(2);
+}
+
 /// The numbers in the order in which they stand behind their bars, and the lengths of these.
 fn bars(svg: Node<'_, '_>) -> Vec<(String, u64, u64)> {
     let (mut bars, mut title) = (Vec::new(), String::new());

@@ -45,9 +45,17 @@ fn draw(diff: &Diff, whole: bool) -> Text {
 fn groups(text: &mut Text, diff: &Diff) {
     let mut table = Changes::new(diff, &[("GROUP", Align::Left)]);
     for group in &diff.groups {
-        table.row([group.name.word().into()], &group.change, &group.per_minute);
+        table.row(
+            [group.name.word().into()],
+            &group.change,
+            group.per_object.as_ref().unwrap_or(&group.per_minute),
+        );
     }
-    table.row([Span::new("total", Tone::Strong)], &diff.total, &diff.per_minute);
+    table.row(
+        [Span::new("total", Tone::Strong)],
+        &diff.total,
+        diff.per_object.as_ref().unwrap_or(&diff.per_minute),
+    );
     if diff.failed != Change::between(0, 0) {
         table.row(["failed (4xx, 5xx)".into()], &diff.failed, &Rates::default());
     }
@@ -85,7 +93,12 @@ struct Changes {
 impl Changes {
     fn new(diff: &Diff, first: &[(&'static str, Align)]) -> Changes {
         let counts = ["BEFORE", "AFTER", "DELTA", "PERCENT"];
-        let rates: &[&str] = if diff.readings { &["ADDED/MIN"] } else { &["BEFORE/MIN", "AFTER/MIN"] };
+        let rates: &[&str] = match (diff.readings, diff.objects) {
+            (true, None) => &["ADDED/MIN"],
+            (false, None) => &["BEFORE/MIN", "AFTER/MIN"],
+            (true, Some(_)) => &["ADDED/OBJECT"],
+            (false, Some(_)) => &["BEFORE/OBJECT", "AFTER/OBJECT"],
+        };
         let numbers = counts.iter().chain(rates).map(|title| (*title, Align::Right));
         let columns: Vec<_> = first.iter().copied().chain(numbers).collect();
         Changes { readings: diff.readings, table: Table::new(&columns) }
@@ -144,7 +157,7 @@ fn kinds(text: &mut Text, diff: &Diff, whole: bool) {
     for row in shown {
         let resource = named.name(&row.kind.group, &row.kind.resource, &row.kind.subresource);
         let titles = [row.kind.verb.as_str().into(), resource.into()];
-        table.row(titles, &row.change, &row.per_minute);
+        table.row(titles, &row.change, row.per_object.as_ref().unwrap_or(&row.per_minute));
     }
     if !table.table.is_empty() {
         text.blank();

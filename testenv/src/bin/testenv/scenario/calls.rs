@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    path::PathBuf,
     process::ExitCode,
     time::{Duration, Instant},
 };
@@ -56,6 +57,9 @@ pub(crate) struct CallsArgs {
     /// After the idle time, replace a tenth of the pairs while every watch ends as expired once.
     #[arg(long)]
     churn: bool,
+    /// Keep the API server's audit log of the run, for `kubectl trusted audit-api-calls`.
+    #[arg(long, value_name = "FILE")]
+    audit_log: Option<PathBuf>,
     /// Print one JSON document.
     #[arg(long)]
     json: bool,
@@ -66,6 +70,10 @@ pub(crate) async fn run(args: &CallsArgs) -> Result<ExitCode, Failure> {
     let seed = args.seed.unwrap_or_else(shuffle::some_seed);
     let bench = Bench::prepare("calls").await?;
     let measured = Run::new(&bench, args).measure(seed).await?;
+    if let Some(file) = &args.audit_log {
+        std::fs::copy(bench.control_plane.audit().path(), file)
+            .map_err(Failure::io("the copy of the audit log"))?;
+    }
     let report = Report::new(measured);
     if args.json {
         output::json(&report);
