@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// How long a step may take to have its effect, faults included.
-pub(super) const STEP: Duration = Duration::from_secs(90);
+pub(super) const STEP: Duration = Duration::from_secs(180);
 /// How long the operator may take to converge once there are no faults any more.
 pub(super) const CONVERGE: Duration = Duration::from_secs(30);
 /// No write for this long, and everything as it should be: it has converged.
