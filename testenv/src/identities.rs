@@ -17,7 +17,7 @@ use crate::Error;
 
 /// Users that tests act as: `admin` may do everything, `nobody` nothing; the others hold the Role of `deploy/rbac`
 /// that bears their name, in each test namespace.
-pub const TEST_USERS: [User; 8] = [
+pub const TEST_USERS: [User; 9] = [
     User { name: "admin", role: None, groups: "system:masters" },
     User { name: "viewer", role: Some("viewer"), groups: "" },
     User { name: "editor", role: Some("editor"), groups: "" },
@@ -25,6 +25,7 @@ pub const TEST_USERS: [User; 8] = [
     User { name: "auditor", role: Some("auditor"), groups: "" },
     User { name: "backup", role: Some("backup"), groups: "" },
     User { name: "purger", role: Some("purger"), groups: "" },
+    User { name: "support", role: Some("support"), groups: "" },
     User { name: "nobody", role: None, groups: "" },
 ];
 

@@ -125,6 +125,31 @@ async fn a_report_holds_what_there_is_and_no_secret() {
 }
 
 #[tokio::test]
+async fn the_role_for_it_reads_all_but_secrets() {
+    testenv::needs!(SimulatedNodes);
+    let namespace = ControlPlane::shared().await.namespace("reportrole").await;
+    set(&Stage::of(&namespace)).await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("support.tar.gz");
+    let support = Plugin::as_user(&namespace, "support");
+    let report = support.run(&["report", "-o", "json", "--out", path(&file)]).await.exits(4).json();
+    let missing = report["missing"].as_array().unwrap();
+    let of = |resource: &str| missing.iter().filter(|missing| missing["resource"] == resource).count();
+    // Simulated pods have neither logs nor pages; that these were refused would be told otherwise.
+    assert_eq!(of("secrets") + of("pods/log") + of("pods/proxy"), missing.len(), "{missing:?}");
+    assert_eq!(of("secrets"), 1, "{missing:?}");
+    for missing in missing.iter().filter(|missing| missing["resource"] != "secrets") {
+        assert!(missing["need"].as_str().unwrap().starts_with("an answer to get pods/"), "{missing}");
+    }
+    let files = read(&file);
+    for gathered in ["machines", "deployments", "services", "configmaps", "events", "pods"] {
+        assert!(files.contains_key(&format!("objects/{gathered}.json")), "{gathered}: {:?}", files.keys());
+    }
+    let denied = support.run(&["approve-ak", "key", "-y", "--no-wait"]).await;
+    assert_ne!(denied.code, 0, "a person who helps decides nothing");
+}
+
+#[tokio::test]
 async fn what_may_not_be_read_is_named_and_the_rest_is_gathered() {
     let namespace = ControlPlane::shared().await.namespace("reportpart").await;
     let stage = Stage::of(&namespace);
