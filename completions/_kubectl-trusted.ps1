@@ -86,6 +86,8 @@ Register-ArgumentCompleter -Native -CommandName 'kubectl-trusted' -ScriptBlock {
             [CompletionResult]::new('--tls-server-name', '--tls-server-name', [CompletionResultType]::ParameterName, 'Name expected in the API server''s certificate')
             [CompletionResult]::new('-A', '-A ', [CompletionResultType]::ParameterName, 'All namespaces')
             [CompletionResult]::new('--all-namespaces', '--all-namespaces', [CompletionResultType]::ParameterName, 'All namespaces')
+            [CompletionResult]::new('-w', '-w', [CompletionResultType]::ParameterName, 'Go on until Ctrl-C: redraw on a terminal; in a pipe one line, or one document, for each change')
+            [CompletionResult]::new('--watch', '--watch', [CompletionResultType]::ParameterName, 'Go on until Ctrl-C: redraw on a terminal; in a pipe one line, or one document, for each change')
             [CompletionResult]::new('--wait', '--wait', [CompletionResultType]::ParameterName, 'Wait until it is so, then show; exit code 124 if it was not in time')
             [CompletionResult]::new('--insecure-skip-tls-verify', '--insecure-skip-tls-verify', [CompletionResultType]::ParameterName, 'Do not check the API server''s certificate: anybody can then read and change what is sent')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print help (see more with ''--help'')')

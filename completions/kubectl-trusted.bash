@@ -1796,7 +1796,7 @@ _kubectl__trusted() {
             return 0
             ;;
         kubectl__subcmd__trusted__subcmd__status)
-            opts="-l -A -o -n -s -h --selector --all-namespaces --wait --for --timeout --output --color --namespace --context --cluster --user --kubeconfig --as --as-group --as-uid --request-timeout --server --token --certificate-authority --insecure-skip-tls-verify --client-certificate --client-key --tls-server-name --help"
+            opts="-l -A -w -o -n -s -h --selector --all-namespaces --watch --wait --for --timeout --output --color --namespace --context --cluster --user --kubeconfig --as --as-group --as-uid --request-timeout --server --token --certificate-authority --insecure-skip-tls-verify --client-certificate --client-key --tls-server-name --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0

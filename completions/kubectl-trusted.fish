@@ -97,6 +97,7 @@ complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand status" 
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand status" -l client-key -d 'File with the key of the client certificate' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand status" -l tls-server-name -d 'Name expected in the API server\'s certificate' -r
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand status" -s A -l all-namespaces -d 'All namespaces'
+complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand status" -s w -l watch -d 'Go on until Ctrl-C: redraw on a terminal; in a pipe one line, or one document, for each change'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand status" -l wait -d 'Wait until it is so, then show; exit code 124 if it was not in time'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand status" -l insecure-skip-tls-verify -d 'Do not check the API server\'s certificate: anybody can then read and change what is sent'
 complete -c kubectl-trusted -n "__fish_kubectl_trusted_using_subcommand status" -s h -l help -d 'Print help (see more with \'--help\')'

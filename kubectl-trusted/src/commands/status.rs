@@ -10,6 +10,7 @@ mod render;
 mod rows;
 mod tables;
 mod wait;
+mod watch;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -57,6 +58,9 @@ Examples:
   # For a script
   kubectl trusted status -n trusted -o jsonpath={.verdict}
 
+  # As it changes: a screen on a terminal, a line for each change in a pipe
+  kubectl trusted status -w
+
   # In a pipeline: until the machine can attest, also if it is not there yet
   kubectl trusted status --wait --for=delivered=machine-1 --timeout=5m";
 
@@ -76,6 +80,10 @@ pub(crate) struct StatusArgs {
     #[arg(short = 'A', long)]
     all_namespaces: bool,
 
+    /// Go on until Ctrl-C: redraw on a terminal; in a pipe one line, or one document, for each change
+    #[arg(short = 'w', long, conflicts_with = "wait")]
+    watch: bool,
+
     /// Wait until it is so, then show; exit code 124 if it was not in time
     #[arg(long)]
     wait: bool,
@@ -87,6 +95,19 @@ pub(crate) struct StatusArgs {
     /// How long to wait
     #[arg(long, value_name = "DURATION", default_value = "60s", requires = "wait", value_parser = parse_duration)]
     timeout: Duration,
+}
+
+impl StatusArgs {
+    /// What was asked for of all that there is.
+    fn shown(&self, mut status: document::Status, seens: &[Seen]) -> Result<document::Status> {
+        if let Some(selector) = &self.selector {
+            status.keep_labelled(&filter::labelled(seens, selector));
+        }
+        if !self.names.is_empty() {
+            status.keep_only(&self.names)?;
+        }
+        Ok(status)
+    }
 }
 
 /// The document of what was seen.
@@ -107,12 +128,15 @@ pub(crate) async fn run(session: &mut Session, args: &StatusArgs) -> Result<Exit
         let _progress = Progress::start(&session.screen, "asking the API server");
         collect::collect_all(&connection, &namespaces).await?
     };
-    let is_nothing = namespaces.len() == 1 && seens.iter().all(Seen::is_nothing);
+    let is_nothing = !args.watch && namespaces.len() == 1 && seens.iter().all(Seen::is_nothing);
     if is_nothing && !args.wait && connection.existence().await == Existence::Missing {
         return Err(connection.no_such_namespace());
     }
     let place = Place { connection: &connection, namespaces: &namespaces, flags: &flags };
-    let (mut status, waited) = match args.wait {
+    if args.watch {
+        return watch::watch(session, &place, &mut seens, |status, seens| args.shown(status, seens)).await;
+    }
+    let (status, waited) = match args.wait {
         false => (place.status(&seens), None),
         true => {
             let message = format!("waiting for: {}", args.wait_for.words());
@@ -121,12 +145,7 @@ pub(crate) async fn run(session: &mut Session, args: &StatusArgs) -> Result<Exit
             (status, Some(end))
         }
     };
-    if let Some(selector) = &args.selector {
-        status.keep_labelled(&filter::labelled(&seens, selector));
-    }
-    if !args.names.is_empty() {
-        status.keep_only(&args.names)?;
-    }
+    let status = args.shown(status, &seens)?;
     session.screen.document(&status)?;
     if waited == Some(End::Late) {
         let (what, seconds) = (args.wait_for.words(), args.timeout.as_secs_f64());

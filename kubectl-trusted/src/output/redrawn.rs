@@ -26,14 +26,39 @@ impl Redrawn {
         Some(Redrawn { bar, canvas: screen.canvas() })
     }
 
+    /// What does not fit on the terminal is cut off at the end, with the number of lines that are left out.
     pub(crate) fn show(&self, text: &Text) {
         let drawn = draw::draw(text, self.canvas);
-        self.bar.set_message(drawn.trim_end().to_owned());
+        let height = terminal_size::terminal_size().map(|(_, height)| usize::from(height.0));
+        self.bar.set_message(fitting(drawn.trim_end(), height.filter(|height| *height > 0)));
     }
+}
+
+/// The cursor stands below the text, on a line of its own.
+fn fitting(drawn: &str, height: Option<usize>) -> String {
+    let lines = drawn.lines().count();
+    let Some(room) = height.map(|height| height.saturating_sub(1).max(2)).filter(|room| *room < lines) else {
+        return drawn.to_owned();
+    };
+    let kept: Vec<_> = drawn.lines().take(room - 1).collect();
+    format!("{}\n... {} more lines", kept.join("\n"), lines - kept.len())
 }
 
 impl Drop for Redrawn {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_counted() {
+        assert_eq!(fitting("a\nb\nc", None), "a\nb\nc");
+        assert_eq!(fitting("a\nb\nc", Some(4)), "a\nb\nc");
+        assert_eq!(fitting("a\nb\nc\nd", Some(4)), "a\nb\n... 2 more lines");
+        assert_eq!(fitting("a\nb\nc", Some(1)), "a\n... 2 more lines");
     }
 }

@@ -25,3 +25,4 @@ mod status;
 mod terminal;
 mod version;
 mod wait;
+mod watch;

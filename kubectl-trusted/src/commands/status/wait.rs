@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use cachelib::{Running, Subscription};
+use cachelib::{KindStatus, Running, Subscription};
 use jiff::Timestamp;
 use tokio::time::Instant;
 use trusted_crds::health::Verdict;
@@ -103,13 +103,13 @@ impl Place<'_> {
 }
 
 /// The caches of every namespace that is looked at.
-struct Watched {
+pub(super) struct Watched {
     places: Vec<(Kinds, Running)>,
     changes: Vec<Subscription<()>>,
 }
 
 impl Watched {
-    fn start(connection: &Connection, namespaces: &[String]) -> Result<Watched> {
+    pub(super) fn start(connection: &Connection, namespaces: &[String]) -> Result<Watched> {
         let all = [None];
         let named: Vec<_> = namespaces.iter().map(|namespace| Some(namespace.as_str())).collect();
         let mut watched = Watched { places: Vec::new(), changes: Vec::new() };
@@ -123,7 +123,7 @@ impl Watched {
     }
 
     /// Waits for a change and brings what was seen up to it; false when the time is up.
-    async fn next(&mut self, seens: &mut [Seen], deadline: Instant) -> bool {
+    pub(super) async fn next(&mut self, seens: &mut [Seen], deadline: Instant) -> bool {
         let changed = self.changes.iter_mut().map(|change| Box::pin(change.next()));
         let change = futures::future::select_all(changed);
         if tokio::time::timeout_at(deadline, change).await.is_err() {
@@ -137,6 +137,18 @@ impl Watched {
             kinds.refresh(seen);
         }
         true
+    }
+}
+
+impl Watched {
+    /// The kinds that were seen and are not followed at the moment, each with the cause.
+    pub(super) fn interrupted(&self, seens: &[Seen]) -> Vec<String> {
+        let is_hidden = |kind: &KindStatus| {
+            seens.iter().flat_map(|seen| &seen.incomplete).any(|hidden| hidden.resource == kind.kind)
+        };
+        let kinds = self.places.iter().flat_map(|(_, running)| running.kinds());
+        let behind = kinds.filter(|kind| kind.readiness.cause().is_some() && !is_hidden(kind));
+        behind.map(|kind| format!("{}: {}", kind.kind, kind.readiness)).collect()
     }
 }
 
