@@ -15,7 +15,7 @@ use trusted_crds::{AttestationKey, Fingerprint, HasConditions, Machine};
 
 use self::disk_key::{DiskKey, unsettle_disk_key};
 use super::claims::Claims;
-use super::decide::{BindingStep, KeyVerdict, MachineVerdict, Ownership, Plan};
+use super::decide::{BindingStep, KeyVerdict, MachineVerdict, Ownership, Plan, Row};
 use super::observe::Observed;
 use super::subject::Subject;
 use super::{build, decide, status};
@@ -357,7 +357,8 @@ fn is_true(object: &impl HasConditions, type_: &str) -> bool {
 /// Takes back what the plan says of a key that was not bound after all.
 fn unsettle_binding(plan: &mut Plan) {
     for verdict in &mut plan.keys {
-        if verdict.approved.as_ref().is_some_and(|approved| approved.status) {
+        let rests_on_it = verdict.approved.as_ref().is_some_and(|approved| approved.status);
+        if rests_on_it || verdict.row == Row::Displaced {
             verdict.approved = None;
         }
     }

@@ -53,6 +53,12 @@ fn judge_bound(fingerprint: &Fingerprint, binding: &Binding, situation: &Situati
     if situation.is_approved_by_hand(fingerprint) {
         return Judged::new(Row::Bound, by_hand()).wanting(wants);
     }
+    if !binding.by_hand && told_before(fingerprint, situation, &[reason::SUPERSEDED]).is_some() {
+        // Row 7, stopped between the two: told so, and still bound.
+        let chosen = situation.keys.iter().find(|key| key.is_approved_by_hand());
+        let verdict = superseded(chosen.map(|key| key.name.as_str()));
+        return Judged::new(Row::Bound, verdict).wanting(Wants::Unbind);
+    }
     if binding.by_hand || needed_person(fingerprint, situation) {
         return withdrawn(Row::Bound).wanting(Wants::Unbind);
     }

@@ -229,6 +229,16 @@ fn row_7_a_persons_choice_displaces_a_key_nobody_chose() {
 }
 
 #[test]
+fn row_7_a_key_that_was_told_before_it_was_unbound_is_told_the_same_again() {
+    let told = KeyFacts { reason: Some(reason::SUPERSEDED.into()), ..key(1) };
+    let plan = decide(&bound(vec![approved(2), told], binding(1)));
+    assert_eq!(plan.binding, unbind(1));
+    assert_eq!(verdict(&plan, 1), (Row::Bound, Some((false, reason::SUPERSEDED))));
+    let message = &plan.keys[1].approved.as_ref().unwrap().message;
+    assert!(message.contains("key-2"), "{message}");
+}
+
+#[test]
 fn row_7_waits_while_the_former_choice_is_being_withdrawn() {
     let former = KeyFacts { reason: Some(reason::MANUALLY_APPROVED.into()), ..key(1) };
     let mut situation = bound(vec![former, approved(2)], Binding { by_hand: true, ..binding(1) });

@@ -6,7 +6,7 @@ mod judge;
 mod key;
 
 pub use disk_key::{DiskKeyStep, created};
-pub use key::{BindingStep, KeyVerdict, Ownership};
+pub use key::{BindingStep, KeyVerdict, Ownership, Row};
 
 use trusted_crds::condition::{self, NewCondition};
 use trusted_crds::reason;
