@@ -1,5 +1,8 @@
 //! Installation, uniqueness, and the end of a cluster.
 
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{ConfigMap, Service};
 use k8s_openapi::jiff::Timestamp;
@@ -7,6 +10,7 @@ use kube::ResourceExt;
 use kube::api::{DeleteParams, ListParams};
 use serde_json::json;
 use testenv::audit::Window;
+use testenv::observer::Observer;
 use testenv::{eventually, objects};
 use trusted_crds::names::{MANAGED_BY, MANAGED_BY_LABEL};
 use trusted_crds::{TrustedExecutionCluster, condition, reason};
@@ -174,6 +178,16 @@ impl Env {
 async fn an_installation_costs_one_write_per_child_and_one_status() {
     testenv::needs!(AuditLog, SimulatedNodes);
     let env = Env::without_cluster("frugal").await;
+    // A rollout that lasts is worth a status of its own; on a busy machine it does.
+    let told = Arc::new(Mutex::new(BTreeSet::new()));
+    let note = Arc::clone(&told);
+    let _observer = Observer::start(env.api::<TrustedExecutionCluster>(), move |cluster| {
+        let conditions = cluster.status.iter().flat_map(|status| &status.conditions);
+        let reasons: Vec<_> = conditions.map(|told| (told.type_.clone(), told.reason.clone())).collect();
+        if !reasons.is_empty() {
+            note.lock().unwrap().insert(reasons);
+        }
+    });
     let started = Timestamp::now();
     env.create(&objects::cluster(CLUSTER)).await;
     env.condition::<TrustedExecutionCluster>(CLUSTER, condition::INSTALLED, "True").await;
@@ -187,7 +201,10 @@ async fn an_installation_costs_one_write_per_child_and_one_status() {
     }
     let until_installed = requests.within(Window::between(started, installed));
     assert_eq!(until_installed.count("patch", "deployments"), 0);
-    assert_eq!(until_installed.count("patch", "trustedexecutionclusters/status"), 1, "its status, once");
+    let told = told.lock().unwrap().clone();
+    let written = until_installed.count("patch", "trustedexecutionclusters/status");
+    assert_eq!(written, told.len(), "each status once: {told:?}");
+    assert!(written <= 2, "{told:?}");
     assert_eq!(requests.answered(409) + requests.answered(422), 0);
     env.finish().await;
 }

@@ -50,7 +50,11 @@ async fn a_key_is_given_to_the_machine_that_there_is() {
     freeze.lift();
     env.approved("k", reason::MACHINE_CREATED).await;
     env.condition::<Machine>("m", condition::KEY_READY, "True").await;
-    let given = env.attestation_key("k").await;
+    let given = eventually("the key to be given", TIMEOUT, async || {
+        let given = env.attestation_key("k").await;
+        (!given.owner_references().is_empty()).then_some(given)
+    })
+    .await;
     assert_eq!((given.uid(), given.owner_references()[0].uid.clone()), (key.uid(), successor.uid().unwrap()));
     env.finish().await;
 }
